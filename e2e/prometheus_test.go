@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -59,8 +60,8 @@ func promSamples(t *testing.T, text []byte) (list []promSample, types map[string
 	}
 }
 
-// Prometheus reads the same values at the same times as a reader of OTLP: gauges and totals one by one, and of what covers an
-// interval the sum.
+// The parser of Prometheus finds the same values and times as a reader of OTLP. Values that cover an interval are compared by
+// their sum.
 func TestPrometheusReadsMetrics(t *testing.T) {
 	compared := 0
 	for _, tr := range append(ownTraces(t), sharedTraces(t)...) {
@@ -119,7 +120,7 @@ func comparePoints(t *testing.T, name string, data pmetric.Metrics, samples []pr
 	latest := map[string]float64{}
 	for _, s := range samples {
 		family := s.labels.Get("__name__")
-		isDelta := slices.ContainsFunc(keys(deltas), func(d string) bool { return strings.HasPrefix(family, d) }) && strings.HasSuffix(family, "_total")
+		isDelta := slices.ContainsFunc(slices.Collect(maps.Keys(deltas)), func(d string) bool { return strings.HasPrefix(family, d) }) && strings.HasSuffix(family, "_total")
 		switch {
 		case strings.HasSuffix(family, "_sum") && types[strings.TrimSuffix(family, "_sum")] == "summary",
 			strings.HasSuffix(family, "_count") && types[strings.TrimSuffix(family, "_count")] == "summary", family == "target_info":
@@ -140,13 +141,6 @@ func comparePoints(t *testing.T, name string, data pmetric.Metrics, samples []pr
 	if math.Abs(sums-totals) > 1e-6*math.Abs(sums) {
 		t.Errorf("%s: totals of intervals %g, want %g", name, totals, sums)
 	}
-}
-
-func keys(m map[string]bool) (list []string) {
-	for k := range m {
-		list = append(list, k)
-	}
-	return list
 }
 
 func eachMetric(data pmetric.Metrics, f func(pmetric.Metric)) {

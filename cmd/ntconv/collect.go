@@ -84,7 +84,7 @@ func settingsOf(cmd *cobra.Command) string {
 	other := []string{flagDataset, flagPartition, flagService, flagReplace, "files-from", "from", "jobs", formats.FlagFollow, "strict"}
 	var words []string
 	cmd.Flags().Visit(func(f *pflag.Flag) {
-		group := strings.Join(f.Annotations[groupKey], "")
+		group := groupOf(f)
 		if (group == groupOwn || group == groupInput) && !slices.Contains(other, f.Name) {
 			words = append(words, flagWords(f))
 		}

@@ -72,7 +72,7 @@ func names(err error, name string) bool {
 // add adds an input to the dataset. Unlike an output of its own, a trace without data is a failure.
 func (r *collecting) add(o *outcome) error {
 	err := r.try(o)
-	if err != nil && o.Output == "" && o.Status != statusBusy {
+	if err != nil && o.Output == "" && o.Status == statusSkipped { // try has not decided
 		o.Status = statusFailed
 	}
 	return err
@@ -101,15 +101,15 @@ func (r *collecting) try(o *outcome) error {
 
 	made := madeWith{plan.Selection.String(), r.collection.settings}
 	addition, err := r.set.Begin(sum, func(m *dataset.Manifest) bool {
-		old := madeWith{m.Selection, m.Settings}
+		old := madeOf(m)
 		moved := r.collection.service != "" && r.collection.service != m.Service
 		return r.collection.replace && (old != made || moved) || made.contains(old)
 	}, r.app.cleaner)
 	var exists *dataset.ExistsError
 	switch {
 	case errors.As(err, &exists):
-		if m := exists.Trace.Manifest; m != nil && made != (madeWith{m.Selection, m.Settings}) {
-			return failf(exitUsage, "the dataset has it with %s, and this run has %s; add --%s to replace it", madeWith{m.Selection, m.Settings}, made, flagReplace)
+		if m := exists.Trace.Manifest; m != nil && madeOf(m) != made {
+			return failf(exitUsage, "the dataset has it with %s, and this run has %s; add --%s to replace it", madeOf(m), made, flagReplace)
 		}
 		o.Status, o.Output = statusThere, exists.Trace.Path
 		return nil
@@ -131,6 +131,8 @@ func (r *collecting) try(o *outcome) error {
 
 // madeWith is what the tables of a trace depend on besides the trace: the selection of events and other flags.
 type madeWith struct{ selection, settings string }
+
+func madeOf(m *dataset.Manifest) madeWith { return madeWith{m.Selection, m.Settings} }
 
 // contains reports whether tables have all that others of the trace have: only these are a selection.
 func (m madeWith) contains(other madeWith) bool {

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/ntconv/ntconv/internal/run/formats"
 	"github.com/ntconv/ntconv/internal/select/selection"
@@ -44,6 +45,9 @@ func addGroup(cmd *cobra.Command, group string, define func(*pflag.FlagSet)) {
 		cmd.Flags().AddFlag(f)
 	})
 }
+
+// groupOf returns the group of a flag, "" if it was not defined by addGroup.
+func groupOf(f *pflag.Flag) string { return strings.Join(f.Annotations[groupKey], "") }
 
 // addInputFlags defines the flags of every command that reads a trace.
 func (a *app) addInputFlags(cmd *cobra.Command) {

@@ -77,8 +77,8 @@ func TestFollowGrowing(t *testing.T) {
 	}
 }
 
-// The first signal ends the reading of a file that grows, or of a pipe that stays open, and the output is that of what was
-// read; so it is with commands that read twice.
+// After the first signal, the output equals that of the part that was read: of a file that grows, of a pipe that stays open,
+// and in commands that read twice.
 func TestFollowInterrupted(t *testing.T) {
 	data, dir := followed(t)
 	fifo := filepath.Join(dir, "fifo")

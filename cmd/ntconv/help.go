@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -112,11 +113,7 @@ func flagsOf(cmd *cobra.Command, group string) *pflag.FlagSet {
 	set := pflag.NewFlagSet(group, pflag.ContinueOnError)
 	set.SortFlags = false
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
-		g := groupOwn
-		if a := f.Annotations[groupKey]; len(a) > 0 {
-			g = a[0]
-		}
-		if g == group {
+		if cmp.Or(groupOf(f), groupOwn) == group {
 			set.AddFlag(f)
 		}
 	})

@@ -20,7 +20,7 @@ type repeatedFlag struct {
 // selection, sorted by name. It omits --event and --provider, because proposed commands have their own.
 func repeatedFlags(cmd *cobra.Command) (list []repeatedFlag) {
 	cmd.Flags().Visit(func(f *pflag.Flag) {
-		group := strings.Join(f.Annotations[groupKey], "")
+		group := groupOf(f)
 		if slices.Contains([]string{groupInput, groupLimits, groupSelection}, group) && f.Name != "event" && f.Name != "provider" {
 			list = append(list, repeatedFlag{group, flagWords(f)})
 		}

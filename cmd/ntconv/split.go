@@ -91,7 +91,7 @@ func (a *app) splitCmd() *cobra.Command {
 // hideSelection hides the flags of a selection from the help of a command that writes whole traces.
 func hideSelection(cmd *cobra.Command) {
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
-		if g := f.Annotations[groupKey]; len(g) > 0 && g[0] == groupSelection {
+		if groupOf(f) == groupSelection {
 			f.Hidden = true
 		}
 	})

@@ -59,7 +59,7 @@ func text(e *ntconv.Event) string {
 	return s
 }
 
-// Columns of type DECIMAL have every role of a number, without rounding of what nanoseconds can hold.
+// A column of type DECIMAL can have every role that a number can have, and is exact to nanoseconds.
 func TestDecimals(t *testing.T) {
 	type row struct {
 		Time     int64  `parquet:"ts,decimal(6:18)"` // seconds

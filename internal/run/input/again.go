@@ -13,15 +13,10 @@ import (
 	"github.com/ntconv/ntconv/internal/run/formats"
 )
 
-// openAgain opens an input so that it can be read more than once. It opens the file only once, because the writer of a
+// openAgain opens an input that is no directory so that it can be read more than once. It opens the file only once, because the writer of a
 // FIFO would fail if its first reader closed it. The caller closes the Input even after an error.
 func (in *Input) openAgain(name string) error {
 	opts := in.options()
-	if isDir(name) {
-		var err error
-		in.raw, err = fileio.Open(name, opts)
-		return err
-	}
 	r, shown, err := in.openFile(name)
 	if err != nil {
 		return err

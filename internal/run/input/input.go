@@ -123,12 +123,12 @@ func open(name string, o *Options) (*Input, error) {
 	in := &Input{opts: o}
 	var err error
 	switch {
+	case !o.Again && o.Follow == nil || isDir(name):
+		in.raw, err = fileio.Open(name, in.options())
 	case o.Again:
 		err = in.openAgain(name)
-	case o.Follow != nil && !isDir(name):
-		err = in.openFollowed(name)
 	default:
-		in.raw, err = fileio.Open(name, in.options())
+		err = in.openFollowed(name)
 	}
 	if err != nil {
 		in.Close()
