@@ -21,6 +21,7 @@ const (
 	KindString                    // Text, valid UTF-8
 	KindBytes                     // Text
 	KindTimestamp                 // Int: microseconds since 1970-01-01 UTC
+	KindDate                      // Int32: days since 1970-01-01
 )
 
 // A ColumnSpec describes a column of a file whose schema is known only at run time.
@@ -283,6 +284,8 @@ func nodeOf(c ColumnSpec) (parquet.Node, error) {
 		node = parquet.Leaf(parquet.ByteArrayType)
 	case KindTimestamp:
 		node = parquet.Timestamp(parquet.Microsecond)
+	case KindDate:
+		node = parquet.Date()
 	default:
 		return nil, fmt.Errorf("column %q of a parquet file: unknown kind %d", c.Name, c.Kind)
 	}
