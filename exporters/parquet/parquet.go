@@ -29,6 +29,10 @@ type Options struct {
 	// TypedRows is the minimum number of events for which an event type gets a typed table if Typed is empty; 0 means
 	// 1,000.
 	TypedRows int64
+	// Uniform makes the tables of several traces equal, for a dataset: which events have a typed table does not depend on their
+	// number. These are the events of the runtime and those of Typed. The tables of the runtime's events have the columns of all
+	// versions of the event that ntconv knows. TypedRows is ignored.
+	Uniform bool
 	// Ordered states that events arrive in time order. Selection states that a selection may omit events.
 	Ordered, Selection bool
 	// Source is the name of the trace, TraceUID a hash of its content, Service the name of its service and Version the

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/tables"
+	"github.com/ntconv/ntconv/internal/tables/typedtable"
 	"github.com/ntconv/ntconv/schema"
 )
 
@@ -43,7 +44,9 @@ type typedTable struct {
 	nanos    int64       // ts_ns of the latest event
 	unsorted bool        // an event is earlier than the previous event
 	flags    recordFlags // flags that any record has
-	table    string      // name of the table, set by close
+	// close sets the name of the table, and with Options.Uniform, what is known of the event.
+	table string
+	known *typedtable.Table
 
 	// What the table omits. The goroutine that writes the table counts it, and close reports it in the order of the
 	// tables, because a Report keeps the first detail.
@@ -155,9 +158,18 @@ func (t *typed) close() error {
 		return cmp.Or(cmp.Compare(a.name.provider, b.name.provider), cmp.Compare(a.name.event, b.name.event))
 	})
 	var names tables.Names
+	if t.choice.uniform {
+		for _, known := range typedtable.Runtime() {
+			names.Add(known.Name) // also if the trace has no such event: the name is the same in every trace
+		}
+	}
 	t.sink.typedTables = make(map[*ntconv.Type]string)
 	for _, table := range chosen {
-		table.table = names.Add(tables.TypedName(table.name.provider, table.name.event))
+		if table.known = t.known(table.name); table.known != nil {
+			table.table = table.known.Name
+		} else {
+			table.table = names.Add(tables.TypedName(table.name.provider, table.name.event))
+		}
 		for _, v := range table.variants {
 			t.sink.typedTables[v.typ] = table.table
 		}
@@ -168,6 +180,14 @@ func (t *typed) close() error {
 		table.report(t.sink.o.Report)
 	}
 	return errors.Join(err, t.spill.close())
+}
+
+// known returns the table that all traces share for an event, nil if there is none.
+func (t *typed) known(name typedName) *typedtable.Table {
+	if !t.choice.uniform {
+		return nil
+	}
+	return typedtable.Of(name.provider, name.event)
 }
 
 // writeAll writes the tables, two concurrently if there are several cores. It creates the files in the order of list.
@@ -213,4 +233,24 @@ func (t *typed) writeTable(table *typedTable, file io.WriteCloser) error {
 	}
 	*table.events = chunks{} // the records are written; release their memory
 	return errors.Join(err, file.Close())
+}
+
+// A table has at most maxNulls cells per field value of its events, plus anyCells. Otherwise event types with the same
+// name but different fields, or with many fields but no payload, would produce huge tables of NULLs. A payload has at
+// most one value per byte; few values have none.
+const (
+	maxNulls = 32
+	anyCells = 1 << 20
+)
+
+// maxColumns returns the maximum number of field columns of the table.
+func (t *typedTable) maxColumns() int {
+	if t.known != nil {
+		return typedtable.MaxFields
+	}
+	cells := int64(anyCells)
+	for _, v := range t.variants {
+		cells += maxNulls * min(v.count*int64(len(v.schema.Fields)), v.bytes)
+	}
+	return int(min(cells/max(t.count, 1), typedtable.MaxFields))
 }

@@ -1,12 +1,14 @@
 package parquet
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/ntconv/ntconv/internal/select/where"
+	"github.com/ntconv/ntconv/internal/tables/typedtable"
 )
 
 // defaultTypedRows is the default of Options.TypedRows. With fewer events, a query over the JSON of the table events
@@ -23,7 +25,9 @@ const (
 type typedChoice struct {
 	rows     int64 // minimum number of events
 	none     bool
-	patterns []string // nil means every event
+	uniform  bool     // Options.Uniform
+	patterns []string // of Options.Typed
+	all      bool     // every event
 	matched  []bool   // patterns that match an event with fields, by index
 }
 
@@ -39,6 +43,7 @@ func newTypedChoice(o *Options) (c typedChoice, err error) {
 			c.patterns = append(c.patterns, name)
 		}
 	}
+	c.uniform = o.Uniform
 	switch {
 	case slices.Contains(c.patterns, typedNone):
 		if len(c.patterns) > 1 {
@@ -46,15 +51,13 @@ func newTypedChoice(o *Options) (c typedChoice, err error) {
 		}
 		c.none = true
 	case slices.Contains(c.patterns, typedAll):
-		c.patterns, c.rows = nil, 1
+		c.patterns, c.all, c.rows = nil, true, 1
 	case o.TypedRows < 0:
 		return c, fmt.Errorf("typed tables: %d rows; want at least 1, or 0 for the default", o.TypedRows)
-	case len(c.patterns) > 0:
+	case len(c.patterns) > 0 || o.Uniform:
 		c.rows = 1
-	case o.TypedRows > 0:
-		c.rows = o.TypedRows
 	default:
-		c.rows = defaultTypedRows
+		c.all, c.rows = true, cmp.Or(o.TypedRows, defaultTypedRows)
 	}
 	c.matched = make([]bool, len(c.patterns))
 	return c, nil
@@ -66,7 +69,7 @@ func (c *typedChoice) has(provider, name, number string) bool {
 	if c.none {
 		return false
 	}
-	found := c.patterns == nil
+	found := c.all || c.uniform && typedtable.Of(provider, name) != nil
 	for i, pattern := range c.patterns {
 		if where.MatchEvent(pattern, provider, name, number) {
 			c.matched[i], found = true, true

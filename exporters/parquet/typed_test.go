@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/tables/typedtable"
 )
 
 var (
@@ -58,7 +59,7 @@ func TestTypedVersions(t *testing.T) {
 		typedEvent(t, v0, 2, ntconv.IntValue(-5), ntconv.StringValue("é\x00"[:2]), ntconv.BoolValue(true)),
 	)
 	table := x.table(t, "event_My_Shop_Order")
-	if got, want := table.columns[fixedColumns:], []string{"Id", "Note", "Old", "Note_v2", "New"}; !slices.Equal(got, want) {
+	if got, want := table.columns[typedtable.Fixed:], []string{"Id", "Note", "Old", "Note_v2", "New"}; !slices.Equal(got, want) {
 		t.Fatalf("columns %q, want %q", got, want)
 	}
 	want := []rowText{
@@ -94,7 +95,7 @@ func TestTypedColumnNames(t *testing.T) {
 	}
 	table := exportTyped(t, typedEvent(t, typ, 1, values...)).table(t, "event_P_E")
 	want := []string{"pid_2", "TS_NS_2", "Size", "size_2", "Size_3", "size_2_2", "unnamed", "unnamed_2", "a.b", "a,b \"c\"", "\uFFFD"}
-	if got := table.columns[fixedColumns:]; !slices.Equal(got, want) {
+	if got := table.columns[typedtable.Fixed:]; !slices.Equal(got, want) {
 		t.Errorf("columns %q, want %q", got, want)
 	}
 	for i, column := range want {
@@ -378,13 +379,13 @@ func TestTypedSorted(t *testing.T) {
 // Fields beyond the maximum number of columns are counted, not written.
 func TestTypedManyFields(t *testing.T) {
 	typ := &ntconv.Type{Provider: "P", ID: 1, Name: "E"}
-	for i := range maxFieldColumns + 10 {
+	for i := range typedtable.MaxFields + 10 {
 		typ.Fields = append(typ.Fields, fieldOf(fmt.Sprint("f", i), ntconv.TypeUint8))
 	}
 	e := &ntconv.Event{Type: typ, Thread: typedThread, Capture: typedThread, Payload: bytes.Repeat([]byte{7}, len(typ.Fields))}
 	x := exportTyped(t, e)
 	table := x.table(t, "event_P_E")
-	if len(table.columns) != fixedColumns+maxFieldColumns || table.rows[0]["f1999"] != "7" {
+	if len(table.columns) != typedtable.Fixed+typedtable.MaxFields || table.rows[0]["f1999"] != "7" {
 		t.Errorf("%d columns", len(table.columns))
 	}
 	if n := x.report.Count(ntconv.CodeNotCarried); n != 10 {
@@ -474,7 +475,7 @@ func TestTypedSparseColumns(t *testing.T) {
 		events = append(events, &ntconv.Event{Type: typ, Thread: typedThread, Capture: typedThread, Payload: []byte{7}})
 	}
 	x := exportTyped(t, events...)
-	columns := len(x.table(t, "event_P_E").columns) - fixedColumns
+	columns := len(x.table(t, "event_P_E").columns) - typedtable.Fixed
 	if cells := columns * len(events); cells > anyCells+maxNulls*len(events) || cells < anyCells {
 		t.Errorf("%d columns of fields in %d rows", columns, len(events))
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/tables"
 	"github.com/ntconv/ntconv/internal/tables/parquetwriter"
+	"github.com/ntconv/ntconv/internal/tables/typedtable"
 	"github.com/ntconv/ntconv/internal/testing/corpus"
 	"github.com/ntconv/ntconv/reader"
 	"github.com/ntconv/ntconv/schema"
@@ -135,7 +136,7 @@ func compareFields(t *testing.T, table string, row rowText, s *schema.Schema, e 
 		}
 		seen[f.Name] = true
 		column := cmp.Or(f.Name, "unnamed")
-		if slices.ContainsFunc(newFixedColumns(), func(c parquetwriter.ColumnSpec) bool { return strings.EqualFold(c.Name, column) }) {
+		if slices.ContainsFunc(typedtable.New(nil, 0).Columns, func(c parquetwriter.ColumnSpec) bool { return strings.EqualFold(c.Name, column) }) {
 			column += "_2"
 		}
 		got, ok := row[column]

@@ -13,6 +13,7 @@ import (
 	"github.com/ntconv/ntconv/internal/files/spool"
 	"github.com/ntconv/ntconv/internal/tables"
 	"github.com/ntconv/ntconv/internal/tables/parquetwriter"
+	"github.com/ntconv/ntconv/internal/tables/typedtable"
 	"github.com/ntconv/ntconv/schema"
 )
 
@@ -20,7 +21,7 @@ import (
 type typedWriter struct {
 	table    *typedTable
 	columns  *parquetwriter.ColumnsWriter
-	forms    []form
+	forms    []typedtable.Form
 	variants []variantWriter
 	record   record
 	cells    []payload.Cell
@@ -32,7 +33,7 @@ type typedWriter struct {
 type variantWriter struct {
 	schema  *schema.Schema
 	program *payload.Program
-	fields  []fieldColumn
+	fields  []typedtable.Column
 	used    int   // number of fields up to the last one with a column
 	null    []int // columns without a field of the schema
 	names   []valueNames
@@ -58,19 +59,24 @@ func newTypedWriter(table *typedTable, file io.Writer, files *files) (*typedWrit
 	slices.SortStableFunc(order, func(a, b int) int {
 		return int(table.variants[a].schema.Version) - int(table.variants[b].schema.Version)
 	})
-	schemas := make([]*schema.Schema, len(order))
-	for i, v := range order {
-		schemas[i] = table.variants[v].schema
+	var schemas []*schema.Schema
+	if table.known != nil {
+		schemas = append(schemas, table.known.Schemas...)
 	}
-	l := newLayout(schemas, table.maxColumns())
-	table.dropped = l.dropped
-	w := &typedWriter{table: table, forms: l.forms, variants: make([]variantWriter, len(order))}
+	others := len(schemas)
+	for _, v := range order {
+		schemas = append(schemas, table.variants[v].schema)
+	}
+	l := typedtable.New(schemas, table.maxColumns())
+	schemas, l.Fields = schemas[others:], l.Fields[others:]
+	table.dropped = l.Dropped
+	w := &typedWriter{table: table, forms: l.Forms, variants: make([]variantWriter, len(order))}
 	for i, v := range order {
-		w.variants[v] = newVariantWriter(schemas[i], l.fields[i], len(l.columns))
+		w.variants[v] = newVariantWriter(schemas[i], l.Fields[i], len(l.Columns))
 		w.cells = slices.Grow(w.cells, len(schemas[i].Fields))
 	}
 	var err error
-	w.columns, err = parquetwriter.NewColumnsWriter(file, l.columns, table.count, typedOptions(table, files))
+	w.columns, err = parquetwriter.NewColumnsWriter(file, l.Columns, table.count, typedOptions(table, files))
 	return w, err
 }
 
@@ -90,16 +96,16 @@ func typedOptions(table *typedTable, files *files) *parquetwriter.Options {
 }
 
 // newVariantWriter returns a writer for the payloads of one schema. It determines the columns that stay NULL for them.
-func newVariantWriter(s *schema.Schema, fields []fieldColumn, columns int) variantWriter {
+func newVariantWriter(s *schema.Schema, fields []typedtable.Column, columns int) variantWriter {
 	v := variantWriter{schema: s, program: payload.Compile(s), fields: fields, names: make([]valueNames, len(fields))}
 	used := make([]bool, columns)
 	for i, f := range fields {
-		used[f.value], used[f.names] = true, true
-		if f.value != 0 {
+		used[f.Value], used[f.Names] = true, true
+		if f.Value != 0 {
 			v.used = min(i+1, len(s.Fields))
 		}
 	}
-	for i := fixedColumns; i < columns; i++ {
+	for i := typedtable.Fixed; i < columns; i++ {
 		if !used[i] {
 			v.null = append(v.null, i)
 		}
@@ -135,20 +141,20 @@ func (w *typedWriter) writeFixed(version uint8) {
 	if nanos%1000 < 0 {
 		micros--
 	}
-	c.Int(columnEventID, r.fixed[valueID])
-	c.Int(columnTS, micros)
-	c.Int(columnNanos, nanos)
-	c.Int32(columnProcess, int32(r.fixed[valueProcess]))
-	c.Int(columnPID, r.fixed[valuePID])
-	c.Int32(columnThread, int32(r.fixed[valueThread]))
-	c.Int(columnTID, r.fixed[valueTID])
-	c.Int32(columnCPU, int32(r.fixed[valueCPU]))
+	c.Int(typedtable.EventID, r.fixed[valueID])
+	c.Int(typedtable.Time, micros)
+	c.Int(typedtable.Nanos, nanos)
+	c.Int32(typedtable.Process, int32(r.fixed[valueProcess]))
+	c.Int(typedtable.PID, r.fixed[valuePID])
+	c.Int32(typedtable.Thread, int32(r.fixed[valueThread]))
+	c.Int(typedtable.TID, r.fixed[valueTID])
+	c.Int32(typedtable.CPU, int32(r.fixed[valueCPU]))
 	if stack := r.fixed[valueStack]; stack != 0 {
-		c.Int(columnStack, stack)
+		c.Int(typedtable.Stack, stack)
 	} else {
-		c.Null(columnStack)
+		c.Null(typedtable.Stack)
 	}
-	c.Int32(columnVersion, int32(version))
+	c.Int32(typedtable.Version, int32(version))
 	if w.table.flags&recordIDs != 0 {
 		w.writeIDs()
 	}
@@ -160,19 +166,19 @@ func (w *typedWriter) writeIDs() {
 	r, c := &w.record, w.columns
 	var text [36]byte
 	if r.flags&recordTrace != 0 {
-		c.Text(columnTrace, hex.AppendEncode(text[:0], r.trace[:]))
+		c.Text(typedtable.TraceID, hex.AppendEncode(text[:0], r.trace[:]))
 	} else {
-		c.Null(columnTrace)
+		c.Null(typedtable.TraceID)
 	}
 	if r.flags&recordSpan != 0 {
-		c.Text(columnSpan, hex.AppendEncode(text[:0], r.span[:]))
+		c.Text(typedtable.SpanID, hex.AppendEncode(text[:0], r.span[:]))
 	} else {
-		c.Null(columnSpan)
+		c.Null(typedtable.SpanID)
 	}
 	if r.flags&recordActivity != 0 {
-		c.Text(columnActivity, ntconv.GUID(r.active).Append(text[:0]))
+		c.Text(typedtable.Activity, ntconv.GUID(r.active).Append(text[:0]))
 	} else {
-		c.Null(columnActivity)
+		c.Null(typedtable.Activity)
 	}
 }
 
@@ -187,27 +193,27 @@ func (w *typedWriter) writePayload(v *variantWriter) {
 	cells, w.text, err = v.program.Read(w.cells[:len(v.schema.Fields)], w.text[:0], w.record.payload, pointerSize)
 	for i := range cells {
 		f := v.fields[i]
-		if f.value == 0 {
+		if f.Value == 0 {
 			continue
 		}
 		if listErr := w.writeField(v, i, &cells[i]); err == nil {
 			err = listErr
 		}
-		if f.names != 0 {
+		if f.Names != 0 {
 			w.writeName(v, i, &cells[i])
 		}
 	}
 	for i := len(cells); i < v.used; i++ {
 		f := v.fields[i]
-		if f.value != 0 {
-			w.columns.Null(f.value)
+		if f.Value != 0 {
+			w.columns.Null(f.Value)
 		}
-		if f.names != 0 {
-			w.columns.Null(f.names)
+		if f.Names != 0 {
+			w.columns.Null(f.Names)
 		}
 	}
-	if last := v.fields[len(v.schema.Fields)]; last.value != 0 {
-		w.writeDynamic(v, last.value)
+	if last := v.fields[len(v.schema.Fields)]; last.Value != 0 {
+		w.writeDynamic(v, last.Value)
 	}
 	for _, column := range v.null {
 		w.columns.Null(column)
@@ -222,18 +228,18 @@ func (w *typedWriter) writePayload(v *variantWriter) {
 
 // writeField writes a field value. It returns the error of a list element that cannot be decoded.
 func (w *typedWriter) writeField(v *variantWriter, i int, cell *payload.Cell) error {
-	column := v.fields[i].value
+	column := v.fields[i].Value
 	form := w.forms[column]
 	switch {
 	case cell.Kind == ntconv.ValueNull:
 		w.columns.Null(column)
-	case form.json:
+	case form.JSON:
 		w.scratch = v.program.AppendJSON(w.scratch[:0], i)
 		w.columns.Text(column, w.scratch)
-	case form.list && cell.Kind == ntconv.ValueList:
-		return w.writeList(column, form.kind, v.program.Value(i))
+	case form.List && cell.Kind == ntconv.ValueList:
+		return w.writeList(column, form.Kind, v.program.Value(i))
 	default:
-		w.writeScalar(column, form.kind, cell)
+		w.writeScalar(column, form.Kind, cell)
 	}
 	return nil
 }
@@ -304,7 +310,7 @@ func (w *typedWriter) writeElem(column int, kind parquetwriter.Kind, v ntconv.Va
 
 // writeName writes the name of a field's value, or NULL if the value has no name.
 func (w *typedWriter) writeName(v *variantWriter, i int, cell *payload.Cell) {
-	column := v.fields[i].names
+	column := v.fields[i].Names
 	if cell.Kind != ntconv.ValueInt && cell.Kind != ntconv.ValueUint {
 		w.columns.Null(column)
 		return

@@ -28,3 +28,13 @@ func EventNames() []string {
 	slices.Sort(names)
 	return slices.Compact(names)
 }
+
+// Layouts returns the layouts of all events of a provider, by ID and version.
+func Layouts(name string) []*Layout {
+	p := providerOf(name)
+	var list []*Layout
+	for _, e := range p.all() {
+		list = append(list, p.load(e))
+	}
+	return list
+}
