@@ -25,7 +25,7 @@ func plain(name string, err error) error {
 	case errors.As(err, &unknown):
 		return unknownFormat(name, unknown)
 	case errors.As(err, &set):
-		return fmt.Errorf("%s: %w; open the directories in it one by one", name, set)
+		return fmt.Errorf("%s: %w; open its traces one by one, as DIR/trace=UID", name, set)
 	case errors.As(err, &expression):
 		member := "Selection.Where"
 		if expression.Flag == selection.DuringFlag {

@@ -63,7 +63,7 @@ function size(v) {
 
 // hyparquet is a reader in JavaScript alone. It reads each column by its offset index.
 async function hyparquet(file, metadata) {
-  const parsers = { timestampFromMicroseconds: n => n }
+  const parsers = { timestampFromMicroseconds: n => n, dateFromDays: n => n }
   const scan = await parquetScan({ file, metadata, compressors, utf8: false, parsers })
   const columns = {}, wrong = []
   for (const c of parquetSchema(metadata).children) columns[c.element.name] = new Sum()
@@ -94,7 +94,7 @@ async function arrow(file, metadata) {
     for (const field of table.schema.fields) {
       const vector = table.getChild(field.name)
       columns[field.name] ??= new Sum()
-      if (/^(Timestamp|Int64)/.test(field.type)) columns[field.name].all(stored(vector))
+      if (/^(Timestamp|Int64|Date)/.test(field.type)) columns[field.name].all(stored(vector))
       else if (/^(List|Map)/.test(field.type)) columns[field.name].all(lengths(vector))
       else if (/^(Binary|Utf8)/.test(field.type)) columns[field.name].all(lengths(vector))
       else columns[field.name].all(vector)
@@ -126,7 +126,7 @@ async function pl(file, metadata, name) {
   for (const { element: { name, type, converted_type: converted } } of parquetSchema(metadata).children) {
     if (type === 'BYTE_ARRAY' && !converted) continue
     columns[name] = new Sum()
-    if (type === 'INT64') long.push(name)
+    if (type === 'INT64' || converted === 'DATE') long.push(name)
     else other.push(name)
   }
   const frame = polars.readParquet(name)

@@ -66,6 +66,8 @@ func arrowWeight(t *testing.T, a arrow.Array, i int) *big.Int {
 		return big.NewInt(a.Value(i))
 	case *array.Int32:
 		return big.NewInt(int64(a.Value(i)))
+	case *array.Date32:
+		return big.NewInt(int64(a.Value(i)))
 	case *array.Timestamp:
 		return big.NewInt(int64(a.Value(i)))
 	case *array.Boolean:

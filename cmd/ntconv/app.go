@@ -69,6 +69,7 @@ type app struct {
 	stopFollowing    atomic.Pointer[context.CancelFunc]
 	followed         context.Context // of following
 	cleaner          *fileio.Cleaner
+	publish          atomic.Pointer[func()] // completes what only waits for other outputs, before the process ends
 	temps            *temps
 	left             error                        // error of the first output that could not be removed
 	sum              *pass.Summary                // nil until the command calls begin

@@ -104,12 +104,10 @@ func (b *batch) one(o *outcome, process func(*outcome) error) {
 	case statusConverted, statusAdded, statusIncomplete:
 		b.written.Add(1)
 	}
-	// A JSON report has the error.
-	if o.Error != "" && b.app.report != reportJSON && !b.app.ended.Load() {
+	// A JSON report has the error. A destination that cannot be written is one message, whichever jobs found it.
+	repeated := o.Exit == exitOutput && b.stopped.Swap(true)
+	if o.Error != "" && b.app.report != reportJSON && !b.app.ended.Load() && !repeated {
 		b.app.printError(o.Error)
-	}
-	if o.Exit == exitOutput {
-		b.stopped.Store(true)
 	}
 	b.inputs.done.Add(1)
 }

@@ -30,7 +30,8 @@ type collection struct {
 	partition string
 	service   string
 	replace   bool
-	settings  string // the flags that determine the tables, as words of the command line
+	settings  string   // the flags that determine the tables, as words of the command line
+	typed     []string // of --typed, nil if it is not given
 	*inputFlags
 }
 
@@ -60,7 +61,15 @@ func (d *collection) check(cmd *cobra.Command, c *conversion) error {
 	if err := d.inputFlags.check(cmd.Flags().Args()); err != nil {
 		return err
 	}
+	if cmd.Flags().Changed(formats.FlagTypedRows) {
+		return failf(exitUsage, "--%s: which typed tables a dataset has does not depend on the number of events; omit it",
+			formats.FlagTypedRows)
+	}
 	d.settings = settingsOf(cmd)
+	if cmd.Flags().Changed(formats.FlagTyped) {
+		d.typed, _ = cmd.Flags().GetStringSlice(formats.FlagTyped)
+		slices.Sort(d.typed)
+	}
 	c.chooseByName()
 	to := c.Output.Destination
 	switch {
@@ -81,7 +90,7 @@ func (d *collection) check(cmd *cobra.Command, c *conversion) error {
 // settingsOf returns the flags that determine the tables of a trace, except the selection of events, as words of the
 // command line in the order of their names.
 func settingsOf(cmd *cobra.Command) string {
-	other := []string{flagDataset, flagPartition, flagService, flagReplace, "files-from", "from", "jobs", formats.FlagFollow, "strict"}
+	other := []string{flagDataset, flagPartition, flagService, flagReplace, formats.FlagTyped, "files-from", "from", "jobs", formats.FlagFollow, "strict"}
 	var words []string
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		group := groupOf(f)
@@ -94,7 +103,7 @@ func settingsOf(cmd *cobra.Command) string {
 
 // open opens or creates the dataset, and removes leftovers of killed runs.
 func (d *collection) open() (*dataset.Dataset, error) {
-	want := dataset.Config{Schema: tables.Version, Version: message.ModuleVersion(), Created: time.Now().UTC().Truncate(time.Second)}
+	want := dataset.Config{Schema: tables.Version, Typed: d.typed, Version: message.ModuleVersion(), Created: time.Now().UTC().Truncate(time.Second)}
 	if d.partition != "" {
 		var err error
 		if want.Partition, err = dataset.ParseKeys(d.partition); err != nil {
@@ -104,6 +113,9 @@ func (d *collection) open() (*dataset.Dataset, error) {
 	set, err := dataset.Create(string(d.dir), want)
 	if errors.Is(err, dataset.ErrNotDataset) || errors.Is(err, dataset.ErrMismatch) {
 		return nil, fail(exitUsage, err)
+	}
+	if errors.Is(err, dataset.ErrLayout) {
+		return nil, fail(exitInput, layoutError(string(d.dir), err))
 	}
 	if err == nil {
 		_, err = set.Clean()
@@ -128,16 +140,19 @@ func (a *app) collect(cmd *cobra.Command, c *conversion, d *collection, args []s
 		return err
 	}
 	b := newBatch(a, found.Names)
-	run := &collecting{batch: b, cmd: cmd, conversion: c, collection: d, set: set, adding: make(map[string]chan struct{})}
+	run := &collecting{batch: b, cmd: cmd, conversion: c, collection: d, set: set, adds: set.NewBatch(), adding: make(map[string]*claim)}
 	a.begin(&pass.Summary{Input: found.Names[0], To: c.To.Name, Output: set.Dir(), Result: &addedResult{&b.rows}})
 	if len(found.Names) > 1 {
 		a.sum.Inputs = found.Names
 	}
 	a.keepsOnInterrupt(func() string {
 		return fmt.Sprintf("%s added to %s, the same command adds the rest",
-			message.Count(b.written.Load(), "trace was", "traces were"), set.Dir())
+			message.Count(run.published.Load(), "trace was", "traces were"), set.Dir())
 	})
+	publish := run.adds.Flush // traces that were converted are not lost
+	a.publish.Store(&publish)
 	b.run("converting", d.jobs, func(_ int, o *outcome) error { return run.add(o) })
+	run.flush()
 	b.note(found)
 	a.sum.Notes = append(a.sum.Notes, a.openers.Notes()...)
 	return b.end()

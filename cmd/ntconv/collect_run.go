@@ -2,11 +2,15 @@ package main
 
 import (
 	"cmp"
+	"encoding/hex"
 	"errors"
 	"io"
 	"os"
+	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/ntconv/ntconv"
@@ -28,7 +32,17 @@ type collecting struct {
 	conversion *conversion
 	collection *collection
 	set        *dataset.Dataset
-	adding     map[string]chan struct{} // closed when the addition of a UID has ended; batch.mu guards the map
+	adds       *dataset.Batch
+	published  atomic.Int64      // traces
+	adding     map[string]*claim // by UID; batch.mu guards the map
+	failures   []unpublished     // of traces that were converted; batch.mu guards them
+}
+
+// An unpublished trace was converted and could not be published.
+type unpublished struct {
+	o     *outcome
+	err   error
+	first bool // no job before had an error of the destination
 }
 
 // errorOf returns the message of the error of an input, with the name of the input. If several tables failed, it
@@ -92,19 +106,27 @@ func (r *collecting) try(o *outcome) error {
 		return err
 	}
 	defer in.Close()
-	sum, err := in.Sum()
+	sum, beginnings, err := r.identify(in)
 	if err != nil {
 		return inputFailure(err, false)
 	}
-	o.uid = dataset.UIDOf(sum)
-	defer r.claim(o.uid)()
-
+	o.uid = dataset.UIDOf(sum.SHA256)
+	claim := r.claim(o.uid)
 	made := madeWith{plan.Selection.String(), r.collection.settings}
-	addition, err := r.set.Begin(sum, func(m *dataset.Manifest) bool {
-		old := madeOf(m)
-		moved := r.collection.service != "" && r.collection.service != m.Service
-		return r.collection.replace && (old != made || moved) || made.contains(old)
-	}, r.app.cleaner)
+	if m := in.Manifest(); m != nil { // from a dataset, which may have only a selection
+		made.selection = strings.TrimSpace(m.Selection + " " + made.selection)
+	}
+	addition, err := r.set.Begin(sum.SHA256, &dataset.BeginOptions{
+		Replaces: func(m *dataset.Manifest) bool {
+			old := madeOf(m)
+			moved := r.collection.service != "" && r.collection.service != m.Service
+			return r.collection.replace && (old != made || moved) || made.contains(old) || m.UID != o.uid && made == old
+		},
+		Beginnings: beginnings, Cleaner: r.app.cleaner,
+	})
+	if err != nil {
+		r.release(o.uid)
+	}
 	var exists *dataset.ExistsError
 	switch {
 	case errors.As(err, &exists):
@@ -119,14 +141,73 @@ func (r *collecting) try(o *outcome) error {
 	case err != nil:
 		return fail(exitOutput, err)
 	}
-	trace := &tracing{collecting: r, app: one, conversion: &conversion, addition: addition, size: in.Size()}
+	trace := &tracing{
+		collecting: r, app: one, conversion: &conversion, addition: addition, made: made, size: in.Size(), content: sum.Bytes, from: in.Manifest(), claim: claim,
+	}
 	conversion.Adapt = func(target *formats.Target) {
-		target.Trace = &formats.Trace{UID: addition.UID(), Service: r.collection.service}
+		target.Trace = &formats.Trace{UID: addition.UID(), Service: trace.service(), Typed: r.set.Config().Typed}
 	}
 	plan.Before = append(plan.Before, trace.count)
 	formats.Serve(conversion.Symbols, one.downloads())
 	err = readFailure(plan, conversion.Run(in, func(p *pass.Pass) error { return trace.convert(p, o) }))
+	if trace.added {
+		return err
+	}
+	r.release(o.uid)
 	return errors.Join(err, addition.Abort())
+}
+
+// identify returns the hash of an input, and the traces of the dataset that are a beginning of it: a file with such a name was added
+// while it grew.
+func (r *collecting) identify(in *input.Input) (*input.Sum, []string, error) {
+	traces, err := r.set.Traces()
+	if err != nil {
+		return nil, nil, err
+	}
+	var lengths []int64
+	known := make(map[int64][]string)
+	name := sourceName(in.FirstName())
+	for i := range traces {
+		if m := traces[i].Manifest; m.Content > 0 && sourceName(m.Source) == name {
+			lengths = append(lengths, m.Content)
+			known[m.Content] = append(known[m.Content], m.SHA256)
+		}
+	}
+	sum, err := in.Sum(slices.Compact(slices.Sorted(slices.Values(lengths))))
+	if err != nil {
+		return nil, nil, err
+	}
+	var beginnings []string
+	for length, beginning := range sum.Beginnings {
+		if length < sum.Bytes && slices.Contains(known[length], hex.EncodeToString(beginning)) {
+			beginnings = append(beginnings, dataset.UIDOf(beginning))
+		}
+	}
+	return sum, beginnings, nil
+}
+
+// sourceName returns the name of an input without directories and compression.
+func sourceName(name string) string {
+	rest, _ := formats.CutCompression(filepath.Base(name))
+	return rest
+}
+
+// flush publishes the traces that wait, and gives those that could not be published their errors, of which it prints one: they
+// have one reason, such as a full disk.
+func (r *collecting) flush() {
+	r.adds.Flush()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, f := range r.failures {
+		f.o.Status, f.o.Output, f.o.Exit, f.o.Error = statusFailed, "", exitOutput, errorOf(f.o.Input, f.err)
+		if f.first && r.app.report != reportJSON && !r.app.ended.Load() {
+			r.app.printError(f.o.Error)
+		}
+	}
+	if len(r.failures) > 0 {
+		events, bytes := r.total()
+		r.app.sum.Events, r.app.sum.Selected, r.app.sum.Bytes = events, events, bytes
+	}
 }
 
 // madeWith is what the tables of a trace depend on besides the trace: the selection of events and other flags.
@@ -143,25 +224,53 @@ func (m madeWith) String() string {
 	return cmp.Or(strings.TrimSpace(m.selection+" "+m.settings), "all events and the default settings")
 }
 
-// claim waits until no other job of this run adds the trace with this UID, and returns a function that ends the claim.
-// Without it, two inputs with the same content would see each other as busy.
-func (r *collecting) claim(uid string) (release func()) {
+// A claim is the right of a job to add the trace with a UID. The collection's mutex guards staged and waited.
+type claim struct {
+	ended  chan struct{} // closed when the trace is in the dataset, or the addition has failed
+	staged bool          // the batch has the trace
+	waited bool          // another job waits
+}
+
+// claim waits until no other job of this run adds the trace with this UID. Without it, two inputs with the same content would see
+// each other as busy. A trace that another job waits for is published at once.
+func (r *collecting) claim(uid string) *claim {
 	for {
 		r.mu.Lock()
 		other := r.adding[uid]
 		if other == nil {
-			mine := make(chan struct{})
+			mine := &claim{ended: make(chan struct{})}
 			r.adding[uid] = mine
 			r.mu.Unlock()
-			return func() {
-				r.mu.Lock()
-				defer r.mu.Unlock()
-				delete(r.adding, uid)
-				close(mine)
-			}
+			return mine
 		}
+		other.waited = true
+		staged := other.staged
 		r.mu.Unlock()
-		<-other
+		if staged {
+			r.adds.Flush()
+		}
+		<-other.ended
+	}
+}
+
+// stage states that the batch has the trace.
+func (r *collecting) stage(c *claim) {
+	r.mu.Lock()
+	c.staged = true
+	waited := c.waited
+	r.mu.Unlock()
+	if waited {
+		r.adds.Flush()
+	}
+}
+
+// release ends the claim of a UID.
+func (r *collecting) release(uid string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if c := r.adding[uid]; c != nil {
+		delete(r.adding, uid)
+		close(c.ended)
 	}
 }
 
@@ -181,7 +290,12 @@ type tracing struct {
 	app        *app        // of the input
 	conversion *conversion // of the input
 	addition   *dataset.Addition
-	size       int64            // of the input
+	made       madeWith
+	size       int64             // of the input
+	content    int64             // of the input, decompressed
+	from       *dataset.Manifest // of the dataset that the trace comes from, or nil
+	claim      *claim
+	added      bool             // the batch has the addition
 	tally      *recording.Tally // of the current pass
 }
 
@@ -217,23 +331,46 @@ func (t *tracing) convert(p *pass.Pass, o *outcome) error {
 		return err
 	}
 	m := t.manifest(p, err)
-	m.Source = o.Input
-	path, cerr := t.addition.Commit(m)
-	if cerr != nil {
-		return fail(exitOutput, cerr)
-	}
-	o.Output, o.Events, o.Bytes = path, m.Events, m.TableBytes()
+	m.Source = cmp.Or(m.Source, o.Input)
+	t.added = true
+	o.Output, o.Events, o.Bytes = filepath.Join(t.set.Dir(), dataset.TraceKey+"="+t.addition.UID()), m.Events, t.app.sum.Bytes
 	if err == nil {
 		o.Status = statusAdded
 	}
+	t.adds.Add(t.addition, m, t.collecting.done(o))
+	t.stage(t.claim)
 	return err
+}
+
+// done returns the function that is called when the trace of an input is in the dataset, or cannot be published. It keeps nothing of
+// the conversion, which many traces would have in memory at a time.
+func (r *collecting) done(o *outcome) func(error) {
+	return func(err error) {
+		r.release(o.uid)
+		if err == nil {
+			r.published.Add(1)
+			return
+		}
+		first := !r.stopped.Swap(true)
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.failures = append(r.failures, unpublished{o, err, first})
+	}
+}
+
+// service returns the name of the service that the user gave, or that the trace has in the dataset that it comes from.
+func (t *tracing) service() string {
+	if t.from != nil {
+		return cmp.Or(t.collection.service, t.from.Service)
+	}
+	return t.collection.service
 }
 
 // manifest describes the trace of a pass. partial is the error of an incomplete input, or nil.
 func (t *tracing) manifest(p *pass.Pass, partial error) *dataset.Manifest {
 	m := &dataset.Manifest{
-		Size: t.size, Format: p.Info.Format, Events: p.Kept, Lost: int64(p.Report.Count(ntconv.CodeEventsLost)),
-		Selection: p.Plan.Selection.String(), Settings: t.collection.settings, Schema: tables.Version, Version: message.ModuleVersion(), Added: time.Now().UTC().Truncate(time.Second),
+		Size: t.size, Content: t.content, Format: p.Info.Format, Events: p.Kept, Lost: int64(p.Report.Count(ntconv.CodeEventsLost)),
+		Selection: t.made.selection, Settings: t.made.settings, Schema: tables.Version, Version: message.ModuleVersion(), Added: time.Now().UTC().Truncate(time.Second),
 	}
 	if partial != nil {
 		m.Incomplete = partial.Error()
@@ -248,6 +385,10 @@ func (t *tracing) manifest(p *pass.Pass, partial error) *dataset.Manifest {
 	if process != nil {
 		m.Host = process.Host
 	}
-	m.Process, m.OS, m.Arch, m.Service = info.Name, info.OS, info.Arch, cmp.Or(t.collection.service, info.Service())
+	m.Process, m.OS, m.Arch, m.Service = info.Name, info.OS, info.Arch, cmp.Or(t.service(), info.Service())
+	if t.from != nil { // what the trace itself does not have
+		m.Source, m.Size, m.Format, m.Properties, m.Incomplete = t.from.Source, t.from.Size, t.from.Format, t.from.Properties, t.from.Incomplete
+		m.Service = t.service()
+	}
 	return m
 }

@@ -21,9 +21,9 @@ import (
 func (a *app) datasetCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "dataset",
-		Short: "List, remove and verify the traces of a dataset",
-		Long: "List, remove and verify the traces of a dataset: a directory tree with the tables of many traces, which DuckDB, Spark and\n" +
-			"ClickHouse read as one. ntconv to parquet --dataset DIR adds traces to it.",
+		Short: "List, remove and verify the traces of a dataset, and join its files",
+		Long: "List, remove and verify the traces of a dataset: a directory with a directory per table, each with the rows of many traces, which\n" +
+			"DuckDB, Spark, Trino and ClickHouse read as partitioned tables. ntconv to parquet --dataset DIR adds traces to it.",
 		Example: examples(
 			"add all traces of a directory", "ntconv to parquet --dataset fleet traces/",
 			"list its traces", "ntconv dataset ls fleet",
@@ -36,7 +36,7 @@ func (a *app) datasetCmd() *cobra.Command {
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(a.datasetListCmd(), a.datasetRemoveCmd(), a.datasetVerifyCmd())
+	cmd.AddCommand(a.datasetListCmd(), a.datasetRemoveCmd(), a.datasetVerifyCmd(), a.datasetOptimizeCmd())
 	return cmd
 }
 
@@ -62,10 +62,19 @@ func openDataset(dir string) (*dataset.Dataset, error) {
 	if errors.Is(err, dataset.ErrNotDataset) {
 		err = fmt.Errorf("%w; name a directory created by ntconv to parquet --dataset", err)
 	}
+	if errors.Is(err, dataset.ErrLayout) {
+		err = layoutError(dir, err)
+	}
 	if err != nil {
 		return nil, fail(exitInput, err)
 	}
 	return set, nil
+}
+
+// layoutError adds the next step for a dataset of layout 1, in which every trace had a directory with its tables.
+func layoutError(dir string, err error) error {
+	return fmt.Errorf("%w; move its traces to a new dataset: ntconv to parquet --dataset NEW %s", err,
+		message.ShellWord(filepath.Join(dir, "**", dataset.TraceKey+"=*")))
 }
 
 // A filterFlags are the flags that select traces of a dataset.
@@ -76,7 +85,7 @@ type filterFlags struct {
 
 func (f *filterFlags) bind(flags *pflag.FlagSet) {
 	flags.StringArrayVar(&f.values, "where", nil,
-		"select traces by a `KEY=VALUE` of their directories: service=shop; all must hold")
+		"select traces by a `KEY=VALUE` of their partition: service=shop; all must hold")
 	flags.StringVar(&f.older, "older-than", "", "select traces recorded longer ago than this `time`: 36h, 30d")
 }
 
@@ -144,7 +153,7 @@ func (a *app) datasetListCmd() *cobra.Command {
 			"those that have a selection of events only; --json has the selection.",
 		Example: examples(
 			"all traces", "ntconv dataset ls fleet",
-			"the directories of the traces of a service, for other programs",
+			"the names of the traces of a service, for other commands",
 			"ntconv dataset ls fleet --where service=shop --json | jq -r '.[].path'",
 		),
 		Args:              oneDataset,
@@ -174,30 +183,23 @@ type listedTrace struct {
 	UID      string            `json:"uid"`
 	Path     string            `json:"path"`
 	Keys     map[string]string `json:"keys"`
-	Manifest *dataset.Manifest `json:"trace,omitempty"`
-	Error    string            `json:"error,omitempty"`
+	Commit   string            `json:"commit"`
+	Manifest *dataset.Manifest `json:"trace"`
 }
 
 // listDataset prints the traces of a dataset.
 func (a *app) listDataset(set *dataset.Dataset, chosen *dataset.Filter, asJSON bool) error {
-	traces, err := set.Traces()
-	if err != nil {
-		return fail(exitInput, err)
+	if err := set.Recover(); err != nil {
+		return fail(exitOutput, err)
 	}
+	traces, unreadable := set.Traces()
 	list := []listedTrace{}
-	unreadable := 0
 	for i := range traces {
-		t := &traces[i]
-		if !chosen.Match(set, t) {
-			continue
+		if t := &traces[i]; chosen.Match(set, t) {
+			list = append(list, listedTrace{t.UID, t.Path, set.Values(&t.Manifest.Properties), t.Commit.ID, t.Manifest})
 		}
-		row := listedTrace{UID: t.UID, Path: t.Path, Keys: set.Values(t.Path), Manifest: t.Manifest}
-		if t.Err != nil {
-			row.Error = t.Err.Error()
-			unreadable++
-		}
-		list = append(list, row)
 	}
+	var err error
 	var b bytes.Buffer
 	if asJSON {
 		err = writeJSON(&b, list)
@@ -210,11 +212,15 @@ func (a *app) listDataset(set *dataset.Dataset, chosen *dataset.Filter, asJSON b
 	if err := a.show(b.String()); err != nil {
 		return err
 	}
-	if unreadable > 0 {
-		return failf(exitIncomplete, "%s: %s without a readable %s; ntconv dataset verify %s says what to do",
-			set.Dir(), message.Count(int64(unreadable), "trace"), dataset.ManifestName, message.ShellWord(set.Dir()))
+	if unreadable != nil {
+		return fail(exitIncomplete, verifyFirst(set, unreadable))
 	}
 	return nil
+}
+
+// verifyFirst adds the next step for a dataset with commits that cannot be read.
+func verifyFirst(set *dataset.Dataset, err error) error {
+	return fmt.Errorf("%w; ntconv dataset verify %s says what to do", err, message.ShellWord(set.Dir()))
 }
 
 // writeList writes the table of ntconv dataset ls.
@@ -233,10 +239,6 @@ func writeList(b *bytes.Buffer, set *dataset.Dataset, list []listedTrace) error 
 			fmt.Fprintf(w, "%s\t", message.Line(orDash(t.Keys[string(key)])))
 		}
 		m := t.Manifest
-		if m == nil {
-			fmt.Fprintf(w, "-\t-\t-\t-\t%s\n", message.Line(t.Error))
-			continue
-		}
 		mark := ""
 		if m.Selection != "" {
 			mark = "+"
@@ -244,9 +246,9 @@ func writeList(b *bytes.Buffer, set *dataset.Dataset, list []listedTrace) error 
 		if m.Incomplete != "" {
 			mark += "*"
 		}
-		fmt.Fprintf(w, "%s%s\t%s\t%s\t%s\t%s\n", message.Group(m.Events), mark, message.Bytes(m.TableBytes()),
+		fmt.Fprintf(w, "%s%s\t%s\t%s\t%s\t%s\n", message.Group(m.Events), mark, message.Bytes(m.Bytes),
 			message.Duration(m.Duration), message.Group(m.Lost), message.Line(m.Source))
-		events, size = events+m.Events, size+m.TableBytes()
+		events, size = events+m.Events, size+m.Bytes
 	}
 	if err := w.Flush(); err != nil {
 		return err
@@ -275,7 +277,7 @@ func (a *app) datasetRemoveCmd() *cobra.Command {
 		Use:   "rm DIR [UID...]",
 		Short: "Remove traces from a dataset",
 		Long: "Remove traces from a dataset, selected by UIDs or their first digits, by flags, or both; a trace must match all of them.\n" +
-			"Each trace disappears at once and is then deleted. There is no confirmation; --dry-run shows what would be removed.",
+			"Files that they share with other traces are written anew. There is no confirmation; --dry-run shows what would be removed.",
 		Example: examples(
 			"one trace", "ntconv dataset rm fleet 1f0c0ffee1f0c0ff",
 			"traces of one service that are older than 30 days",
@@ -311,9 +313,12 @@ func (a *app) removeTraces(r *removal, dir string, uids []string) error {
 	if err != nil {
 		return err
 	}
+	if err := set.Recover(); err != nil {
+		return fail(exitOutput, err)
+	}
 	traces, err := set.Traces()
 	if err != nil {
-		return fail(exitInput, err)
+		return fail(exitInput, verifyFirst(set, err))
 	}
 	for _, uid := range uids { // check all UIDs before removing anything
 		if !slices.ContainsFunc(traces, func(t dataset.Trace) bool { return strings.HasPrefix(t.UID, uid) }) {
@@ -336,30 +341,30 @@ func (a *app) removeTraces(r *removal, dir string, uids []string) error {
 
 // removeEach removes traces, unless it only shows them.
 func (a *app) removeEach(set *dataset.Dataset, traces []dataset.Trace, dryRun bool) error {
-	done, busy := 0, 0
+	var uids, busy []string
+	for i := range traces {
+		uids = append(uids, traces[i].UID)
+	}
+	if !dryRun {
+		var err error
+		if busy, err = set.Remove(uids); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fail(exitOutput, err)
+		}
+	}
+	done := 0
 	var size int64
 	for i := range traces {
 		t := &traces[i]
-		if !dryRun {
-			switch err := set.Remove(t.UID); {
-			case errors.Is(err, dataset.ErrBusy):
-				busy++
-				continue
-			case errors.Is(err, fs.ErrNotExist): // another run has removed it
-				continue
-			case err != nil:
-				return fail(exitOutput, err)
-			}
+		if slices.Contains(busy, t.UID) {
+			continue
 		}
 		done++
-		if t.Manifest != nil {
-			size += t.Manifest.TableBytes()
-		}
+		size += t.Manifest.Bytes
 		if err := a.show(removedLine(t, dryRun)); err != nil {
 			return err
 		}
 	}
-	return a.removed(set, done, busy, size, dryRun)
+	return a.removed(set, done, len(busy), size, dryRun)
 }
 
 // removed prints how many traces were removed.
@@ -382,9 +387,5 @@ func removedLine(t *dataset.Trace, dryRun bool) string {
 	if dryRun {
 		action = "would remove"
 	}
-	source := ""
-	if t.Manifest != nil {
-		source = " (" + t.Manifest.Source + ")"
-	}
-	return message.Line(fmt.Sprintf("%s %s%s", action, filepath.ToSlash(t.Path), source)) + "\n"
+	return message.Line(fmt.Sprintf("%s %s (%s)", action, filepath.ToSlash(t.Path), t.Manifest.Source)) + "\n"
 }

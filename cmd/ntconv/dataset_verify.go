@@ -3,9 +3,11 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"os"
-	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
 	"sync/atomic"
 
 	"github.com/ntconv/ntconv/internal/data/message"
@@ -21,8 +23,8 @@ func (a *app) datasetVerifyCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "verify DIR",
 		Short: "Check that every trace of a dataset is complete and unchanged",
-		Long: "Check a dataset: every trace exists once, in its directory, with its manifest; its files have the stated sizes, hashes and rows; there are\n" +
-			"no other files and no leftovers of killed runs. The dataset is not changed. If there is a problem, the exit code is 3, and the\n" +
+		Long: "Check a dataset: every trace exists once; the files have the sizes, hashes and rows that its commits state; there are no\n" +
+			"other files and no leftovers of killed runs. The dataset is not changed. If there is a problem, the exit code is 3, and the\n" +
 			"messages state the next step.",
 		Example: examples(
 			"check that a dataset is complete", "ntconv dataset verify fleet",
@@ -74,49 +76,35 @@ func (a *app) verifyDataset(dir string, asJSON bool) error {
 // datasetCheck returns the options of the verification, with progress.
 func (a *app) datasetCheck(set *dataset.Dataset) (check *dataset.Check, stop func()) {
 	var done atomic.Int64
-	check = &dataset.Check{Tables: checkTables, Done: func(bytes int64) { done.Add(bytes) }}
+	check = &dataset.Check{
+		Table: func(name string, f *dataset.File) error { return checkTable(name, f, set.Config().Schema) },
+		Done:  func(bytes int64) { done.Add(bytes) },
+	}
 	if a.quiet || !terminal(a.stderr) {
 		return check, func() {}
 	}
 	return check, showProgress(a.stderr, func() string { return "verifying " + set.Dir() }, -1, done.Load)
 }
 
-// checkTables opens the tables of a trace and compares their numbers of rows with the manifest.
-func checkTables(t *dataset.Trace) error {
-	for _, f := range t.Manifest.Files {
-		if filepath.Ext(f.Name) != ".parquet" {
-			continue
-		}
-		rows, err := checkTable(filepath.Join(t.Path, filepath.FromSlash(f.Name)), f.Size, t.Manifest.Schema)
-		if err != nil {
-			return fmt.Errorf("%s: %w", f.Name, err)
-		}
-		if f.Name == eventsFile && rows != t.Manifest.Events {
-			return fmt.Errorf("%s: the table has %d rows, want %d", f.Name, rows, t.Manifest.Events)
-		}
-	}
-	return nil
-}
-
-// eventsFile is the file of the table events.
-const eventsFile = "events.parquet"
-
-// checkTable returns the number of rows of a table.
-func checkTable(path string, size int64, schema int) (rows int64, err error) {
-	f, err := os.Open(path)
+// checkTable compares a file with what its commit says.
+func checkTable(name string, is *dataset.File, schema int) error {
+	f, err := os.Open(name)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	defer f.Close()
-	table, err := parquetreader.Open(f, size, nil)
+	table, err := parquetreader.Open(f, is.Size, nil)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	defer table.Close()
 	if has, _ := table.Metadata(tables.VersionKey); has != strconv.Itoa(schema) {
-		return 0, fmt.Errorf("the table has schema version %q, want %d", has, schema)
+		return fmt.Errorf("the table has schema version %q, want %d", has, schema)
 	}
-	return table.Rows(), nil
+	if has := table.Rows(); has != is.Rows {
+		return fmt.Errorf("the table has %d rows, want %d", has, is.Rows)
+	}
+	return nil
 }
 
 // writeVerified writes the result of a verification.
@@ -124,16 +112,13 @@ func writeVerified(b *bytes.Buffer, set *dataset.Dataset, v *dataset.Verified) {
 	wrong := make(map[string]bool)
 	for _, p := range v.Problems {
 		fmt.Fprintf(b, "%s\n", message.Line(p.Path+": "+p.Text))
-		if p.UID != "" {
-			wrong[p.UID] = true
+		for _, uid := range p.UIDs {
+			wrong[uid] = true
 		}
 	}
-	for _, p := range v.Problems {
-		if wrong[p.UID] {
-			delete(wrong, p.UID)
-			fmt.Fprintf(b, "to restore trace %s: ntconv dataset rm %s %s, and add it again\n", p.UID,
-				message.Line(message.ShellWord(set.Dir())), p.UID)
-		}
+	if len(wrong) > 0 {
+		fmt.Fprintf(b, "to restore what is damaged: ntconv dataset rm %s %s, and add the traces again\n", message.Line(message.ShellWord(set.Dir())),
+			strings.Join(slices.Sorted(maps.Keys(wrong)), " "))
 	}
 	text := fmt.Sprintf("%s, %s, %s, %s", message.Count(int64(v.Traces), "trace"),
 		message.Count(int64(v.Files), "file"), message.Count(v.Events, "event"), message.Bytes(v.Bytes))

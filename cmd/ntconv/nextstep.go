@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"io/fs"
+	"path/filepath"
 	"syscall"
 
 	"github.com/ntconv/ntconv"
@@ -10,6 +11,7 @@ import (
 	"github.com/ntconv/ntconv/internal/files/fileio"
 	"github.com/ntconv/ntconv/internal/run/formats"
 	"github.com/ntconv/ntconv/internal/run/input"
+	"github.com/ntconv/ntconv/internal/tables/dataset"
 	"github.com/ntconv/ntconv/reader"
 )
 
@@ -22,7 +24,7 @@ func nextStep(err error, strict bool) string {
 	switch {
 	case errors.As(err, &set):
 		list := "ntconv dataset ls " + message.ShellWord(set.Dir)
-		return list + " lists the directories of its traces, each of which is an input"
+		return list + " lists its traces, each of which is an input: " + message.ShellWord(filepath.Join(set.Dir, dataset.TraceKey+"=UID"))
 	case errors.Is(err, reader.ErrPrerelease):
 		return "or try --allow-prerelease"
 	case errors.As(err, &advised), formats.IsUnknown(err), errors.Is(err, fs.ErrNotExist):

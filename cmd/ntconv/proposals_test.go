@@ -24,7 +24,6 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/ntconv/ntconv/internal/tables/dataset"
 	"github.com/ntconv/ntconv/internal/testing/corpus"
 	"github.com/spf13/pflag"
 )
@@ -490,22 +489,29 @@ func proposalsDir(t *testing.T) string {
 		"split --every 500ms a.nettrace parts",
 		"to parquet a.nettrace -o tables/",
 		"to parquet a.nettrace -o events.parquet",
-		"to parquet --dataset fleet a.nettrace",
-		"to parquet --dataset broken a.nettrace",
-		"to parquet --dataset vacant a.nettrace",
+		"to parquet --dataset fleet --typed none a.nettrace",
+		"to parquet --dataset broken --typed none a.nettrace",
+		"to parquet --dataset cut --typed none a.nettrace",
+		"to parquet --dataset vacant --typed none a.nettrace",
 		"dataset rm vacant --older-than 0s",
 	} {
 		if r := invoke(t, dir, nil, shellWords(t, "ntconv "+line)...); r.code != exitOK {
 			t.Fatalf("%s: code %d: %s", line, r.code, r.stderr)
 		}
 	}
-	manifests, err := filepath.Glob(filepath.Join(dir, "broken", "*", "*", "*", dataset.ManifestName))
-	if err != nil || len(manifests) != 1 {
-		t.Fatalf("%q, %v", manifests, err)
+	commits, err := filepath.Glob(filepath.Join(dir, "broken", "_commits", "*.json"))
+	if err != nil || len(commits) != 2 {
+		t.Fatalf("%q, %v", commits, err)
 	}
-	if err := os.WriteFile(manifests[0], []byte("{"), 0o600); err != nil {
-		t.Fatal(err)
+	for _, name := range commits {
+		must(t, os.WriteFile(name, []byte("{"), 0o600))
 	}
+	events, err := filepath.Glob(filepath.Join(dir, "cut", "events", "*", "service=shop", "*.parquet"))
+	if err != nil || len(events) != 1 {
+		t.Fatalf("%q, %v", events, err)
+	}
+	must(t, os.Truncate(events[0], 100))
+	oldDataset(t, filepath.Join(dir, "old"), filepath.Join(dir, "tables"), inputs["a.nettrace"])
 	// Without xz, the beginning is enough for the message.
 	packed, err := exec.Command("xz", "-c", filepath.Join(dir, "s.nettrace")).Output()
 	if err != nil {

@@ -64,11 +64,14 @@ func (a *app) following() context.Context {
 	return a.followed
 }
 
-// end removes unfinished outputs, prints a message and exits. It runs on another goroutine than the command, which
+// end completes outputs that only wait for others, removes unfinished ones, prints a message and exits. It runs on another goroutine than the command, which
 // continues meanwhile. Only the first call ends the process; other calls block.
 func (a *app) end(code int, say func()) {
 	if !a.ended.CompareAndSwap(false, true) {
 		select {}
+	}
+	if publish := a.publish.Load(); publish != nil && code != exitLimit {
+		(*publish)()
 	}
 	_ = a.cleaner.AbortAll() // errors of the removal cannot be handled any more
 	a.temps.remove()

@@ -125,11 +125,11 @@ func (a *app) split(cmd *cobra.Command, s *splitting) error {
 	if err := a.scanParts(plan, in, s); err != nil {
 		return err
 	}
-	sum, err := in.Sum()
+	sum, err := in.Sum(nil)
 	if err != nil {
 		return inputFailure(err, false)
 	}
-	s.content = hex.EncodeToString(sum)
+	s.content = hex.EncodeToString(sum.SHA256)
 	return a.follow(plan, in, func(p *pass.Pass) error {
 		return a.deliver(p, &delivery{
 			name: s.out, to: formats.ToDir,

@@ -39,10 +39,11 @@ var sqlForms = []struct{ name, option string }{
 
 // sqlHelp is the help of ntconv sql.
 const sqlHelp = "Run a query in SQL over the tables of traces. The program duckdb, which must be installed, runs it: " + duckdbPlace + ".\n\n" +
-	"A TRACE is a trace or a profile, a directory of tables (ntconv to parquet), or a dataset (ntconv to parquet --dataset). Other\n" +
-	"inputs are converted to a temporary directory (in TMPDIR), with a typed table for every event type; to run more than one query,\n" +
-	"convert once. Every table is a view over all traces, with a column trace: the name of the file. IDs count from 1 in every trace, so\n" +
-	"joins compare that column, too: JOIN stacks USING (trace, stack_id).\n\n" +
+	"A TRACE is a trace or a profile, a directory of these or a quoted pattern, a directory of tables (ntconv to parquet), a dataset\n" +
+	"(ntconv to parquet --dataset), or a trace of one. Traces and profiles are converted to a temporary directory (in TMPDIR), with a\n" +
+	"typed table for every event type; to run more than one query, convert once. Every table is a view over all traces, with a column\n" +
+	"trace: the name of the file. IDs count from 1 in every trace, so joins compare that column, too: JOIN stacks USING (trace,\n" +
+	"stack_id). Only the tables that the query names are bound.\n\n" +
 	"In addition to the tables there are\n" +
 	"  stack_frames      one row per frame of a stack; position 1 is the innermost\n" +
 	"  stack_text        each stack as one line\n" +
@@ -126,10 +127,13 @@ func (q *question) take(args []string) error {
 
 // sqlViews prints the views over directories of tables.
 func (a *app) sqlViews(q *question) error {
-	sources := make([]tables.Source, 0, len(q.traces))
-	names := new(traceNames)
-	for _, name := range q.traces {
-		s, err := tablesAt(name, names)
+	inputs, err := a.sqlInputs(q.traces)
+	if err != nil {
+		return err
+	}
+	sources := make([]tables.Source, 0, len(inputs))
+	for _, name := range inputs {
+		s, err := tablesAt(name)
 		if err != nil {
 			return err
 		}
@@ -137,9 +141,15 @@ func (a *app) sqlViews(q *question) error {
 			return failf(exitUsage, "%s: not a directory of tables; to create one, run: ntconv to parquet %s", name,
 				message.ShellWord(name))
 		}
+		for i := range s.Tables {
+			s.Tables[i].Files = nil // the views are for other days, too
+		}
 		sources = append(sources, *s)
 	}
-	return a.show(tables.Views(sources))
+	if err := nameTraces(inputs, sources); err != nil {
+		return err
+	}
+	return a.show(tables.Views(sources, nil))
 }
 
 // sql runs a query.
@@ -159,15 +169,23 @@ func (a *app) sql(cmd *cobra.Command, q *question) error {
 	}
 	a.severalOutputs = true // the tables are temporary
 	a.begin(new(pass.Summary))
-	sources, partial, err := a.tablesOf(cmd, q.traces)
+	inputs, err := a.sqlInputs(q.traces)
 	if err != nil {
 		return err
 	}
+	sources, partial, err := a.tablesOf(cmd, inputs)
+	if err != nil {
+		return err
+	}
+	named := tables.Named(q.query)
+	for _, note := range missingTables(inputs, sources, q.query) {
+		a.printLine("ntconv: " + message.Line(note) + "\n")
+	}
 	converted := a.sum.Input != ""
 	if !converted {
-		a.sum.Input = q.traces[0]
+		a.sum.Input = inputs[0]
 	}
-	if err := a.ask(program, q, tables.Setup+tables.Views(sources)); err != nil {
+	if err := a.ask(program, q, tables.Setup+tables.Views(sources, named)+emptyViews(sources, named)); err != nil {
 		return err
 	}
 	a.sum.Done = converted // without a conversion there is no summary
@@ -219,7 +237,7 @@ func (a *app) ask(program string, q *question, views string) error {
 	case errors.As(err, &exit):
 		missing := ""
 		if bytes.Contains(messages.Bytes(), []byte("Catalog Error: Table with name ")) {
-			missing = "; tables of event types are only in inputs that were converted with ntconv to parquet --typed"
+			missing = "; tables of events that are not the runtime's are only in inputs that were converted with ntconv to parquet --typed"
 		}
 		return failf(
 			exitUsage,

@@ -16,102 +16,167 @@ import (
 	"github.com/ntconv/ntconv/internal/run/job"
 	"github.com/ntconv/ntconv/internal/tables"
 	"github.com/ntconv/ntconv/internal/tables/dataset"
+	"github.com/ntconv/ntconv/internal/tables/parquetwriter"
+	"github.com/ntconv/ntconv/internal/tables/typedtable"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
 
-const (
-	tableExt = ".parquet"
-	traceKey = "trace" // the last key of the directories of a dataset
-)
+const tableExt = ".parquet"
 
-// tablesAt returns the tables of a directory of tables or of a dataset, nil if name is neither.
-func tablesAt(name string, names *traceNames) (*tables.Source, error) {
+// tablesAt returns the tables of a directory of tables, a dataset or a trace of one, nil if name is none of these.
+func tablesAt(name string) (*tables.Source, error) {
+	if dir, uid, ok := dataset.SplitTrace(name); ok {
+		return datasetAt(dir, uid)
+	}
 	if info, err := os.Stat(name); err != nil || !info.IsDir() {
 		return nil, nil // the conversion reports the error
 	}
 	if exists(filepath.Join(name, dataset.ConfigName)) {
-		return datasetAt(name, names)
+		return datasetAt(name, "")
 	}
 	list, err := tablesIn(name)
-	if err != nil || !slices.Contains(list, "events") && !slices.Contains(list, "trace_info") {
+	if err != nil || !slices.ContainsFunc(list, func(t tables.SourceTable) bool { return t.Name == "events" || t.Name == "trace_info" }) {
 		return nil, err
 	}
-	return &tables.Source{Dir: filepath.ToSlash(name), Trace: names.add(name), Tables: list}, nil
+	return &tables.Source{Dir: filepath.ToSlash(name), Tables: list}, nil
 }
 
-// tablesIn returns the names of the tables in a directory.
-func tablesIn(dir string) (names []string, err error) {
+// tablesIn returns the tables in a directory.
+func tablesIn(dir string) (list []tables.SourceTable, err error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil, fail(exitInput, err)
 	}
 	for _, e := range entries {
 		if name, ok := strings.CutSuffix(e.Name(), tableExt); ok && !e.IsDir() {
-			names = append(names, name)
+			list = append(list, tables.SourceTable{Name: name})
 		}
 	}
-	return names, nil
+	return list, nil
 }
 
-// datasetAt returns the tables of a dataset. Its traces are named by their UIDs.
-func datasetAt(dir string, names *traceNames) (*tables.Source, error) {
+// datasetAt returns the tables of a dataset, or of one of its traces, with the files that it has now.
+func datasetAt(dir, uid string) (*tables.Source, error) {
 	set, err := openDataset(dir)
 	if err != nil {
 		return nil, err
 	}
-	traces, err := set.Traces()
+	_ = set.Recover() // what another run left unfinished is not read if it cannot be finished, because the directory is read only
+	commits, err := set.Commits()
 	if err != nil {
-		return nil, fail(exitInput, err)
+		return nil, fail(exitInput, verifyFirst(set, err))
 	}
-	if len(traces) == 0 {
+	if !slices.ContainsFunc(commits, func(c *dataset.Commit) bool { return len(c.Traces) > 0 }) {
 		return nil, failf(exitInput,
 			"%s: the dataset has no traces; add one with: ntconv to parquet --dataset %s TRACE", dir,
 			message.ShellWord(dir))
 	}
-	s := &tables.Source{Dir: filepath.ToSlash(dir)}
+	s := &tables.Source{Dir: filepath.ToSlash(dir), Trace: uid, Keys: []string{}}
 	for _, key := range set.Config().Partition {
 		s.Keys = append(s.Keys, string(key))
 	}
-	s.Keys = append(s.Keys, traceKey)
-	found := make(map[string]bool)
-	for i := range traces {
-		if traces[i].Err != nil {
-			return nil, failf(exitInput, "%w; ntconv dataset verify %s says what to do", traces[i].Err,
-				message.ShellWord(dir))
-		}
-		// Joins would match rows of different traces with equal UIDs.
-		if uid := traces[i].UID; names.names.Add(uid) != uid {
-			return nil, failf(exitUsage, "%s: trace %s is in more than one of the inputs; name it once", dir, uid)
-		}
-		for _, f := range traces[i].Manifest.Files {
-			if table, ok := strings.CutSuffix(f.Name, tableExt); ok {
-				found[table] = true
-			}
+	if uid != "" {
+		has := func(m dataset.Manifest) bool { return m.UID == uid }
+		commits = slices.DeleteFunc(commits, func(c *dataset.Commit) bool { return len(c.Traces) > 0 && !slices.ContainsFunc(c.Traces, has) })
+		if !slices.ContainsFunc(commits, func(c *dataset.Commit) bool { return len(c.Traces) > 0 }) {
+			return nil, failf(exitInput, "%s: the dataset has no trace %s; ntconv dataset ls %s lists all", dir, uid, message.ShellWord(dir))
 		}
 	}
-	s.Tables = slices.Sorted(maps.Keys(found))
+	s.Tables = filesOf(commits)
 	return s, nil
 }
 
-// traceNames are the values of the column trace: names of files without directory and extensions, made unique.
-type traceNames struct{ names tables.Names }
-
-func (t *traceNames) add(name string) string {
-	base := "stdin"
-	if name != "-" {
-		base = filepath.Base(formats.DirFor(strings.TrimPrefix(filepath.Base(name), traceKey+"=")))
+// filesOf returns the tables of commits. Files without rows are omitted from tables that have others.
+func filesOf(commits []*dataset.Commit) (list []tables.SourceTable) {
+	files := make(map[string][]dataset.File)
+	for _, c := range commits {
+		for _, f := range c.Files {
+			files[f.Table] = append(files[f.Table], f)
+		}
 	}
-	return t.names.Add(base)
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		t := tables.SourceTable{Name: name}
+		columns := make(map[string]bool)
+		for _, f := range files[name] {
+			if f.Rows > 0 || len(files[name]) == 1 {
+				t.Files = append(t.Files, f.Path)
+				columns[f.Columns] = true
+			}
+		}
+		slices.Sort(t.Files)
+		t.Differs = len(columns) > 1
+		list = append(list, t)
+	}
+	return list
 }
 
-// tablesOf returns the tables of all traces. It converts inputs that are not tables. partial is the error of an
+// nameTraces sets the column trace of sources that are not datasets: the name of the input without directories and extensions, with
+// as many directories as distinguish it from the others.
+func nameTraces(inputs []string, sources []tables.Source) error {
+	for i := range sources {
+		for k := range i {
+			// Joins would match rows of a trace with those of its copy.
+			a, b := &sources[k], &sources[i]
+			same := a.Keys != nil && b.Keys != nil && filepath.Clean(a.Dir) == filepath.Clean(b.Dir)
+			if same && (a.Trace == "" || b.Trace == "" || a.Trace == b.Trace) {
+				return failf(exitUsage, "%s is in more than one of the inputs; name it once", inputs[i])
+			}
+		}
+	}
+	names := make([]string, len(inputs))
+	const maxDirs = 8
+	for dirs := 1; dirs <= maxDirs; dirs++ {
+		count := make(map[string]int)
+		for _, name := range names {
+			count[name]++
+		}
+		for i, in := range inputs {
+			if names[i] == "" || count[names[i]] > 1 {
+				names[i] = traceName(in, dirs)
+			}
+		}
+	}
+	var unique tables.Names
+	for i := range sources {
+		if sources[i].Keys == nil {
+			sources[i].Trace = unique.Add(names[i])
+		}
+	}
+	return nil
+}
+
+// traceName returns the last elements of the name of an input, without extensions.
+func traceName(in string, elements int) string {
+	if in == "-" {
+		return "stdin"
+	}
+	dir, base := filepath.Split(lastElements(in, elements))
+	return filepath.ToSlash(filepath.Join(dir, filepath.Base(formats.DirFor(base))))
+}
+
+// sqlInputs returns the inputs that the arguments of ntconv sql represent. Datasets stay as they are.
+func (a *app) sqlInputs(args []string) (names []string, err error) {
+	for _, arg := range args {
+		if exists(filepath.Join(arg, dataset.ConfigName)) {
+			names = append(names, arg)
+			continue
+		}
+		in, err := a.findInputs([]string{arg})
+		if err != nil {
+			return nil, err
+		}
+		names = append(names, in.Names...)
+	}
+	return names, nil
+}
+
+// tablesOf returns the tables of all inputs. It converts inputs that are not tables. partial is the error of an
 // incomplete trace.
-func (a *app) tablesOf(cmd *cobra.Command, traces []string) (sources []tables.Source, partial, err error) {
-	names := new(traceNames)
+func (a *app) tablesOf(cmd *cobra.Command, inputs []string) (sources []tables.Source, partial, err error) {
 	dir := ""
-	for _, name := range traces {
-		s, err := tablesAt(name, names)
+	for _, name := range inputs {
+		s, err := tablesAt(name)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -121,8 +186,7 @@ func (a *app) tablesOf(cmd *cobra.Command, traces []string) (sources []tables.So
 					return nil, nil, noTemp(err)
 				}
 			}
-			s = &tables.Source{Trace: names.add(name)}
-			s.Dir = filepath.ToSlash(filepath.Join(dir, fmt.Sprint(len(sources))))
+			s = &tables.Source{Dir: filepath.ToSlash(filepath.Join(dir, fmt.Sprint(len(sources))))}
 			err := a.convertToTables(cmd, name, filepath.FromSlash(s.Dir))
 			switch codeOf(err) {
 			case exitOK, exitIncomplete:
@@ -138,14 +202,78 @@ func (a *app) tablesOf(cmd *cobra.Command, traces []string) (sources []tables.So
 		} else if err := a.refuseSelection(name); err != nil {
 			return nil, nil, err
 		} else {
-			a.quota.Read(sizeBelow(name) * input.AtFactor)
+			a.quota.Read(sizeBelow(s.Dir) * input.AtFactor)
 		}
 		sources = append(sources, *s)
 	}
 	if partial != nil {
 		partial = fail(exitIncomplete, partial)
 	}
-	return sources, partial, nil
+	return sources, partial, nameTraces(inputs, sources)
+}
+
+// emptyViews returns views without rows for the typed tables of the runtime's events that a query names and no source has.
+func emptyViews(sources []tables.Source, named func(string) bool) string {
+	has := make(map[string]bool)
+	for i := range sources {
+		for _, t := range sources[i].Tables {
+			has[t.Name] = true
+		}
+	}
+	views := ""
+	for _, t := range typedtable.Runtime() {
+		if named(t.Name) && !has[t.Name] {
+			views += t.View()
+		}
+	}
+	return views
+}
+
+// missingTables describes typed tables that a query names and that a directory of tables lacks, although its trace has such events.
+func missingTables(inputs []string, sources []tables.Source, query string) (notes []string) {
+	query = strings.ToLower(query)
+	for i := range sources {
+		s := &sources[i]
+		if s.Keys != nil || filepath.ToSlash(inputs[i]) != s.Dir {
+			continue
+		}
+		for _, table := range untypedEvents(filepath.FromSlash(s.Dir)) {
+			if strings.Contains(query, strings.ToLower(table)) && !slices.ContainsFunc(s.Tables, func(t tables.SourceTable) bool { return t.Name == table }) {
+				notes = append(notes, fmt.Sprintf(
+					"%s has no table %s, although its trace has such events: they are not in the result; ntconv to parquet --typed all TRACE writes the table",
+					inputs[i], table))
+			}
+		}
+	}
+	return notes
+}
+
+// untypedEvents returns the names that the typed tables of the events without one would have.
+func untypedEvents(dir string) (names []string) {
+	f, err := os.Open(filepath.Join(dir, tables.Of[tables.EventType]().Name+tableExt))
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil
+	}
+	types, err := parquetwriter.OpenFile(f, info.Size())
+	if err != nil {
+		return nil // DuckDB reports it
+	}
+	rows, err := types.Texts("provider", "event", "typed_table")
+	if err != nil {
+		return nil
+	}
+	for _, row := range rows {
+		if row[2] == "" {
+			names = append(names, tables.TypedName(row[0], row[1]))
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names) // versions of an event share a table
 }
 
 // sizeBelow returns the size of the files below a directory that can be examined, for the summary.
@@ -180,9 +308,10 @@ func (a *app) convertToTables(cmd *cobra.Command, in, dir string) error {
 	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
 	c := conversion{Job: job.Job{To: to}, in: in, out: dir + string(filepath.Separator)}
 	c.bind(flags)
-	if err := flags.Set("typed", "all"); err != nil {
+	if err := flags.Set(formats.FlagTyped, "all"); err != nil {
 		return err
 	}
+	c.Adapt = func(target *formats.Target) { target.Uniform = true } // so that several traces have the same columns
 	if err := a.prepare(cmd, &c); err != nil {
 		return err
 	}

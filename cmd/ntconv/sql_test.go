@@ -48,12 +48,12 @@ func tableDir(t *testing.T, name string, tables ...string) string {
 func TestSQL(t *testing.T) {
 	fakeDuckDB(t, "exit 0")
 	dir := tableDir(t, "app.parquet", "events", "trace_info")
-	r := runSQL(t, "--format", "json", "SELECT 1", dir)
+	r := runSQL(t, "--format", "json", "SELECT 1 FROM events", dir)
 	if r.code != exitOK || r.stderr != "" {
 		t.Fatalf("exit code %d, messages %q", r.code, r.stderr)
 	}
 	lines := slices.Collect(strings.Lines(r.stdout))
-	for _, want := range []string{"arg -json\n", "arg -bail\n", "arg :memory:\n", "init SET TimeZone = 'UTC';\n", "init CREATE OR REPLACE VIEW events AS\n", "in SELECT 1\n", "in ;\n"} {
+	for _, want := range []string{"arg -json\n", "arg -bail\n", "arg :memory:\n", "init SET TimeZone = 'UTC';\n", "init CREATE OR REPLACE VIEW events AS\n", "in SELECT 1 FROM events\n", "in ;\n"} {
 		if !slices.Contains(lines, want) {
 			t.Errorf("DuckDB did not get %q:\n%s", want, r.stdout)
 		}
@@ -111,29 +111,75 @@ func TestSQLViews(t *testing.T) {
 	root := filepath.Join(t.TempDir(), "fleet")
 	succeed(t, t.TempDir(), "to", "parquet", "-q", "--dataset", root, "--partition", "day,service", trace(t, "empty"))
 	r := runSQL(t, "--views", root)
-	if r.code != exitOK || r.stderr != "" || !strings.Contains(r.stdout, "/day=*/service=*/trace=*/events.parquet'") {
-		t.Errorf("exit code %d, messages %q, output\n%s", r.code, r.stderr, r.stdout)
+	if r.code != exitOK || r.stderr != "" || !strings.Contains(r.stdout, "/events/*/*/*.parquet'") {
+		t.Errorf("exit code %d, messages %q, output\n%.300s", r.code, r.stderr, r.stdout)
 	}
 	// A trace that is there twice would be joined with its copy.
-	inside, err := filepath.Glob(filepath.Join(root, "*", "*", "trace=*"))
-	if err != nil || len(inside) != 1 {
-		t.Fatal(inside, err)
-	}
-	for _, twice := range [][]string{{root, root}, {inside[0], root}} {
+	inside := tracesOf(t, filepath.Dir(root), root)[0]
+	for _, twice := range [][]string{{root, root}, {inside.Path, root}, {root, inside.Path}, {inside.Path, inside.Path}} {
 		if r := runSQL(t, append([]string{"--views"}, twice...)...); r.code != exitUsage || !strings.Contains(r.stderr, "in more than one of the inputs") {
 			t.Errorf("%q: exit code %d, messages %q", twice, r.code, r.stderr)
 		}
 	}
-	if r := runSQL(t, "--views", root, inside[0]); r.code != exitOK || !strings.Contains(r.stdout, "_2' AS trace") {
-		t.Errorf("exit code %d, messages %q, output\n%s", r.code, r.stderr, r.stdout)
+	if r := runSQL(t, "--views", inside.Path); r.code != exitOK || !strings.Contains(r.stdout, " WHERE trace = '"+inside.UID+"'") {
+		t.Errorf("a trace of a dataset: exit code %d, messages %q, output\n%.300s", r.code, r.stderr, r.stdout)
 	}
-	traces, err := filepath.Glob(filepath.Join(root, "day=*"))
-	if err != nil || len(traces) != 1 {
-		t.Fatal(traces, err)
-	}
-	must(t, os.RemoveAll(traces[0]))
+	succeed(t, t.TempDir(), "dataset", "rm", root, inside.UID)
 	if r := runSQL(t, "--views", root); r.code != exitInput || !strings.Contains(r.stderr, "no traces") {
 		t.Errorf("exit code %d, messages %q", r.code, r.stderr)
+	}
+}
+
+// A query binds the tables that it names, in the files that the dataset has, and inputs of one name are told apart.
+func TestSQLBinds(t *testing.T) {
+	fakeDuckDB(t, "exit 0")
+	dir := t.TempDir()
+	root := filepath.Join(dir, "fleet")
+	succeed(t, dir, "to", "parquet", "-q", "--dataset", root, trace(t, "jit"), trace(t, "threads"))
+	views := func(args ...string) []string {
+		r := runSQL(t, args...)
+		if r.code != exitOK {
+			t.Errorf("%q: exit code %d, messages %q", args, r.code, r.stderr)
+		}
+		var list []string
+		for line := range strings.Lines(r.stdout) {
+			if rest, ok := strings.CutPrefix(line, "init CREATE OR REPLACE VIEW "); ok {
+				list = append(list, strings.TrimSuffix(rest, " AS\n"))
+			}
+		}
+		return list
+	}
+	if got := views("SELECT 1", root); len(got) > 0 {
+		t.Errorf("views of no table: %q", got)
+	}
+	if got := views("SELECT count(*) FROM events JOIN event_clr_ExceptionThrown USING (trace)", root); !slices.Equal(got, []string{"events", "event_clr_ExceptionThrown"}) {
+		t.Errorf("views: %q", got)
+	}
+	if got := views("SHOW TABLES", root); len(got) < 180 {
+		t.Errorf("views of all tables: %q", got)
+	}
+	must(t, os.MkdirAll(filepath.Join(dir, "before", "x"), 0o777))
+	must(t, os.MkdirAll(filepath.Join(dir, "after", "x"), 0o777))
+	for i, name := range []string{"before/x/app.nettrace", "after/x/app.nettrace", "before/other.nettrace"} {
+		write(t, dir, name, unpacked(t, []string{"jit", "threads", "empty"}[i]))
+	}
+	r := runSQL(t, "FROM trace_info", filepath.Join(dir, "before"), filepath.Join(dir, "after", "*", "*.nettrace"))
+	for _, want := range []string{"'before/x/app' AS trace", "'after/x/app' AS trace", "'other' AS trace"} {
+		if !strings.Contains(r.stdout, want) {
+			t.Errorf("no %s in\n%s%s", want, r.stdout, r.stderr)
+		}
+	}
+	// An event that no trace has is a table without rows.
+	if r := runSQL(t, "FROM event_clr_ExceptionThrown", trace(t, "empty")); !strings.Contains(r.stdout, "NULL::BIGINT AS \"event_id\"") {
+		t.Errorf("no table without rows: %s%s", r.stdout, r.stderr)
+	}
+	// A directory without the table of an event that its trace has is reported.
+	tables := filepath.Join(dir, "jit.parquet")
+	succeed(t, dir, "to", "parquet", "-q", trace(t, "jit"), "-o", tables+"/")
+	for query, says := range map[string]bool{"FROM event_clr_MethodLoadVerbose": true, "FROM event_clr_ExceptionThrown": false, "FROM events": false} {
+		if r := runSQL(t, query, tables); strings.Contains(r.stderr, "jit.parquet has no table event_clr_MethodLoadVerbose, although") != says {
+			t.Errorf("%s: messages %q", query, r.stderr)
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package tables
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -11,43 +12,79 @@ type Source struct {
 	// Dir is the directory. Views contain it unchanged, so a relative path is relative to the working directory of
 	// DuckDB.
 	Dir string
-	// Trace is the value of the column trace. It is ignored for a dataset.
+	// Trace is the value of the column trace. In a dataset it selects one trace; "" means all.
 	Trace string
-	// Keys are the partition keys of a dataset, outermost first, ending with trace. Nil means that Dir contains one
-	// trace.
+	// Keys are the partition keys of a dataset, outermost first. Nil means that Dir contains one trace.
 	Keys []string
-	// Tables are the names of the tables of the source. A view omits a source without the table, because DuckDB rejects
-	// missing files.
-	Tables []string
+	// Tables are the tables of the source. A view omits a source without the table, because DuckDB rejects missing files.
+	Tables []SourceTable
+}
+
+// A SourceTable is a table of a source.
+type SourceTable struct {
+	Name string
+	// Files are the files in a dataset, relative to Source.Dir. Nil means all that are there when DuckDB looks.
+	Files []string
+	// Differs means that the files do not have the same columns.
+	Differs bool
 }
 
 // Setup is SQL to run at the start of a session. It shows times in UTC, so that results do not depend on the machine.
 const Setup = "SET TimeZone = 'UTC';\n"
 
-// needs lists the tables that macros reads.
-var needs = []string{"stacks", "frames", "samples"}
+// macroTables are the tables that macros reads, and macroNames what it defines.
+var (
+	macroTables = []string{"stacks", "frames", "samples"}
+	macroNames  = []string{"stack_frames", "stack_text", "own_functions", "sample_functions", "methods"}
+)
 
-// Views returns statements that create a view for each table that at least one source has. The views and macros of
-// macros follow if their tables exist.
-func Views(sources []Source) string {
+// catalog are words of queries that ask for all tables, or form names of tables.
+var catalog = []string{"show", "desc", "describe", "summarize", "pragma", "information_schema", "sqlite_master", "pg_catalog", "query", "query_table", "tables", "schema"}
+
+// word matches what may be the name of a table in a query, quoted or not.
+var word = regexp.MustCompile(`[A-Za-z_][A-Za-z0-9_]*`)
+
+// Named returns a function that reports whether a query may read a table: it has its name, or that of a macro that reads it, or asks
+// for all tables. So a query over a dataset binds the tables that it reads, and not hundreds.
+func Named(query string) func(table string) bool {
+	words := make(map[string]bool)
+	for _, w := range word.FindAllString(query, -1) {
+		words[strings.ToLower(w)] = true
+	}
+	any := func(list []string) bool { return slices.ContainsFunc(list, func(w string) bool { return words[w] }) }
+	if any(catalog) || strings.Contains(strings.ToLower(query), "duckdb_") {
+		return func(string) bool { return true }
+	}
+	if any(macroNames) {
+		for _, table := range macroTables {
+			words[table] = true
+		}
+	}
+	return func(table string) bool { return words[strings.ToLower(table)] }
+}
+
+// Views returns statements that create a view for each table that at least one source has and that is named; nil names all. The
+// views and macros of macros follow if their tables exist.
+func Views(sources []Source, named func(table string) bool) string {
 	var b strings.Builder
-	names := union(sources)
+	names := slices.DeleteFunc(union(sources), func(name string) bool { return named != nil && !named(name) })
 	for _, name := range names {
 		fmt.Fprintf(&b, "CREATE OR REPLACE VIEW %s AS\n  ", identifier(name))
 		first := true
 		for i := range sources {
-			if !slices.Contains(sources[i].Tables, name) {
+			at := slices.IndexFunc(sources[i].Tables, func(t SourceTable) bool { return t.Name == name })
+			if at < 0 {
 				continue
 			}
 			if !first {
 				b.WriteString("\n  UNION ALL BY NAME ")
 			}
 			first = false
-			b.WriteString(sources[i].query(name))
+			b.WriteString(sources[i].query(&sources[i].Tables[at]))
 		}
 		b.WriteString(";\n")
 	}
-	if !slices.ContainsFunc(needs, func(name string) bool { return !slices.Contains(names, name) }) {
+	if !slices.ContainsFunc(macroTables, func(name string) bool { return !slices.Contains(names, name) }) {
 		b.WriteString(macros)
 	}
 	return b.String()
@@ -57,7 +94,9 @@ func Views(sources []Source) string {
 func union(sources []Source) (names []string) {
 	var all []string
 	for i := range sources {
-		all = append(all, sources[i].Tables...)
+		for j := range sources[i].Tables {
+			all = append(all, sources[i].Tables[j].Name)
+		}
 	}
 	slices.Sort(all)
 	all = slices.Compact(all)
@@ -71,21 +110,33 @@ func union(sources []Source) (names []string) {
 }
 
 // query returns the SELECT that reads a table of the source.
-func (s *Source) query(table string) string {
+func (s *Source) query(table *SourceTable) string {
 	path := strings.TrimRight(pattern(s.Dir), "/") + "/"
 	if s.Keys == nil {
 		return fmt.Sprintf("SELECT %s AS trace, * FROM read_parquet(%s, hive_partitioning = false)",
-			text(s.Trace), text(path+table+".parquet"))
+			text(s.Trace), text(path+table.Name+".parquet"))
 	}
 	var types []string
 	for _, key := range s.Keys {
-		path += pattern(key) + "=*/"
 		types = append(types, text(key)+": "+hiveType(key))
 	}
-	return fmt.Sprintf(
-		"SELECT trace, * EXCLUDE (trace) FROM read_parquet(%s, union_by_name = true, hive_partitioning = true, hive_types = {%s})",
-		text(path+table+".parquet"), strings.Join(types, ", "),
-	)
+	files := text(path + table.Name + "/" + strings.Repeat("*/", len(s.Keys)) + "*.parquet")
+	if table.Files != nil {
+		var list []string
+		for _, name := range table.Files {
+			list = append(list, text(path+pattern(name)))
+		}
+		files = "[" + strings.Join(list, ", ") + "]"
+	}
+	differs, only := "", ""
+	if table.Differs {
+		differs = "union_by_name = true, "
+	}
+	if s.Trace != "" {
+		only = " WHERE trace = " + text(s.Trace)
+	}
+	return fmt.Sprintf("SELECT trace, * EXCLUDE (trace) FROM read_parquet(%s, %shive_partitioning = true, hive_types = {%s})%s",
+		files, differs, strings.Join(types, ", "), only)
 }
 
 // hiveType returns the SQL type of a partition key. Otherwise DuckDB would infer it from the first values, and a

@@ -21,6 +21,8 @@ type InputOptions struct {
 	Limits *Limits
 	// Dir lets Open accept a directory. Otherwise a directory is an error that wraps EISDIR.
 	Dir bool
+	// Name is the name for messages; "" means that with which the input is opened.
+	Name string
 }
 
 // An Input is one source of bytes. It is opened once; Stream and At read its content. A directory has members instead
@@ -71,7 +73,11 @@ func Open(name string, opts InputOptions) (*Input, error) {
 		}
 		if st.IsDir() {
 			f.Close() // read only
-			return openDir(name, opts)
+			in, err := openDir(name, opts)
+			if err == nil && opts.Name != "" {
+				in.name = opts.Name
+			}
+			return in, err
 		}
 	}
 	in, err := FromReader(name, f, opts)

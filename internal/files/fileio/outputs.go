@@ -116,8 +116,11 @@ func (o *Outputs) Name() string { return o.name }
 
 // IsDir reports whether the set is a directory.
 func (o *Outputs) IsDir() bool {
-	_, dir := o.to.(*tree)
-	return dir
+	switch o.to.(type) {
+	case *tree, *Scratch:
+		return true
+	}
+	return false
 }
 
 // Atomic reports whether nothing is visible before Commit. If false, Abort leaves the bytes that were already written
@@ -126,7 +129,7 @@ func (o *Outputs) Atomic() bool {
 	switch to := o.to.(type) {
 	case *single:
 		return to.out.Atomic()
-	case *tree:
+	case *tree, *Scratch:
 		return true
 	}
 	return false

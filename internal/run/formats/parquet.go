@@ -50,11 +50,12 @@ func parquetFormat() *Format {
 const parquetHelp = `Without -o, and with -o DIR/, the output is a directory with one file per table; ntconv to nettrace DIR/ restores the trace from it.
 With -o FILE.parquet, standard output and --single it is one file of events with all names, which does not restore the trace.
 
-With --dataset DIR, each input becomes a directory of tables below DIR, which query engines read as one partitioned dataset. Inputs are
-files, directories with traces, and quoted patterns such as 'traces/**/*.nettrace.zst'. A trace appears complete or not at all; one that
-the dataset has, whatever its name and compression, is skipped. So a run that was interrupted or killed is continued by the same command,
-and several runs can add to one dataset at the same time. An input that cannot be read keeps no other from being added; the exit code is
-the worst of all. ntconv dataset lists, removes and verifies traces.`
+With --dataset DIR, the tables of all inputs are in DIR: one directory per table, which query engines read as a partitioned table, with
+typed tables for all events of the runtime and those of --typed. Inputs are files, directories with traces, and quoted patterns such as
+'traces/**/*.nettrace.zst'. A trace appears complete or not at all; one that the dataset has, whatever its name and compression, is
+skipped. So a run that was interrupted or killed is continued by the same command, and several runs can add to one dataset at the same
+time. An input that cannot be read keeps no other from being added; the exit code is the worst of all. ntconv dataset lists, removes and
+verifies traces.`
 
 // A parquetSettings has the flags of ntconv to parquet, and for one output the index of spans of its input.
 type parquetSettings struct {
@@ -69,17 +70,17 @@ const (
 	flagSingle = "single"
 	flagRaw    = "raw"
 
-	flagTyped     = "typed"
-	flagTypedRows = "typed-rows"
+	FlagTyped     = "typed"
+	FlagTypedRows = "typed-rows"
 )
 
 func bindParquet(flags *pflag.FlagSet) *parquetSettings {
 	c := &parquetSettings{flags: flags}
 	flags.BoolVar(&c.single, flagSingle, false, "write one file of events with all names instead of a directory of tables")
 	flags.BoolVar(&c.options.Raw, flagRaw, false, "write the payloads of events as bytes instead of JSON")
-	flags.StringSliceVar(&c.options.Typed, flagTyped, nil, "write a table with a column per field for this `provider/event`, "+
+	flags.StringSliceVar(&c.options.Typed, FlagTyped, nil, "write a table with a column per field for this `provider/event`, "+
 		"for all, or for none; repeatable (default: frequent events)")
-	flags.Int64Var(&c.options.TypedRows, flagTypedRows, 0,
+	flags.Int64Var(&c.options.TypedRows, FlagTypedRows, 0,
 		"minimum number of events that makes a type frequent (default 1000)")
 	c.kinds.bindSamples(flags)
 	bindSpanLink(flags, &c.link)
@@ -129,11 +130,13 @@ func (c *parquetSettings) create(out *fileio.Outputs, info *ntconv.Info, t *Targ
 	o.MaxTemp = t.MaxTemp
 	o.Kinds, o.KindOptions, o.Window = c.kinds.sampleKinds(), c.kinds.options, t.Window
 	o.Report, o.Ordered, o.Selection, o.Source, o.Version = t.Report, t.Ordered, t.Filtered, t.Input, t.Version
+	o.Uniform = t.Uniform || t.Trace != nil
 	if t.Trace != nil {
 		o.TraceUID, o.Service = t.Trace.UID, t.Trace.Service
+		o.Typed = t.Trace.Typed
 	}
-	if c.options.TypedRows < 1 && c.flags.Changed(flagTypedRows) {
-		return nil, fmt.Errorf("--%s %d: want at least 1", flagTypedRows, c.options.TypedRows)
+	if c.options.TypedRows < 1 && c.flags.Changed(FlagTypedRows) {
+		return nil, fmt.Errorf("--%s %d: want at least 1", FlagTypedRows, c.options.TypedRows)
 	}
 	if out.IsDir() {
 		sink, err := parquet.New(func(table string) (io.WriteCloser, error) { return out.Create(table + ".parquet") },
@@ -147,7 +150,7 @@ func (c *parquetSettings) create(out *fileio.Outputs, info *ntconv.Info, t *Targ
 		return nil, fmt.Errorf("--%s: one file of events has no column for it; write a directory with -o DIR/, or omit --%s",
 			flagRaw, flagRaw)
 	}
-	for _, name := range []string{flagTyped, flagTypedRows} {
+	for _, name := range []string{FlagTyped, FlagTypedRows} {
 		if c.flags.Changed(name) {
 			return nil, fmt.Errorf("--%s: one file of events has no typed tables; write a directory with -o DIR/, or omit --%s",
 				name, name)
@@ -185,7 +188,7 @@ func (s parquetSink) Result() Result {
 			message.Count(d.Raw, "payload")+" kept as bytes in addition, because JSON does not restore them")
 	}
 	if len(d.Unmatched) > 0 {
-		notes = append(notes, fmt.Sprintf("no event with fields matches --%s %s", flagTyped, strings.Join(d.Unmatched, ",")))
+		notes = append(notes, fmt.Sprintf("no event with fields matches --%s %s", FlagTyped, strings.Join(d.Unmatched, ",")))
 	}
 	r.Text = strings.Join(notes, "; ")
 	return r

@@ -245,6 +245,8 @@ type Target struct {
 	Kept func(*ntconv.Thread) bool
 	// Trace describes the trace if the output is part of a dataset, else it is nil.
 	Trace *Trace
+	// Uniform means that the tables of several traces have equal columns, as those of a dataset have.
+	Uniform bool
 	// Flagless means that the command does not have the flags of the format, so that the result proposes none.
 	Flagless bool
 	// Uploader, if not nil, gets the output of a format that can be sent. It takes precedence over flags of the connection
@@ -254,8 +256,9 @@ type Target struct {
 
 // A Trace identifies a trace among those of a dataset.
 type Trace struct {
-	UID     string // prefix of a hash of its content
-	Service string // name of the service given by the user, "" to derive it from events
+	UID     string   // prefix of a hash of its content
+	Service string   // name of the service given by the user, "" to derive it from events
+	Typed   []string // events with typed tables in the dataset, as in parquet.Options
 }
 
 // A Sink also describes its output.

@@ -4,6 +4,7 @@ package input_test
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"errors"
 	"io/fs"
 	"os"
@@ -110,10 +111,15 @@ func TestSum(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer in.Close()
-		sum, err := in.Sum()
+		s, err := in.Sum([]int64{0, int64(len(trace)) / 2, int64(len(trace)), int64(len(trace)) + 1})
 		if err != nil {
 			t.Fatal(err)
 		}
+		half := sha256.Sum256(trace[:len(trace)/2])
+		if !bytes.Equal(s.Beginnings[int64(len(trace))/2], half[:]) || s.Beginnings[int64(len(trace))+1] != nil {
+			t.Errorf("beginnings: %x", s.Beginnings)
+		}
+		sum := s.SHA256
 		if name != "other.nettrace" && count(t, in) == 0 {
 			t.Error("the input cannot be read after Sum")
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/files/fileio"
 	"github.com/ntconv/ntconv/internal/run/formats"
+	"github.com/ntconv/ntconv/internal/tables/dataset"
 )
 
 // Options configure how inputs are opened. The zero value recognizes all readable formats.
@@ -34,6 +35,9 @@ type Options struct {
 	Openers *formats.Openers
 	// Temp creates the temporary file for the copy of a pipe. The caller removes the file.
 	Temp func() (*os.File, error)
+	// TempDir creates a temporary directory for the tables of a trace of a dataset; nil means one of the system's. Close removes
+	// it.
+	TempDir func() (string, error)
 	// MaxTemp is the maximum size of the copy of a pipe in bytes; 0 means no limit.
 	MaxTemp int64
 	// Copying, if not nil, is called when the copying of a pipe begins. copied returns the number of bytes copied so
@@ -83,6 +87,9 @@ type Input struct {
 	part   contribution // of the latest pass, for one of several inputs
 	dated  bool         // the latest pass ignored ReadOptions.Start, because the input has a date
 	taken  atomic.Int64 // decompressed bytes read by the longest pass
+
+	extracted string            // directory of the tables of a trace of a dataset, removed by Close; "" for other inputs
+	manifest  *dataset.Manifest // of such a trace
 }
 
 // A head is a stream of which the first bytes have been examined.
@@ -122,7 +129,9 @@ func open(name string, o *Options) (*Input, error) {
 	}
 	in := &Input{opts: o}
 	var err error
-	switch {
+	switch dir, uid, of := dataset.SplitTrace(name); {
+	case of:
+		err = in.openExtracted(name, dir, uid)
 	case !o.Again && o.Follow == nil || isDir(name):
 		in.raw, err = fileio.Open(name, in.options())
 	case o.Again:
@@ -228,6 +237,9 @@ func (in *Input) Close() {
 	}
 	if in.file != nil {
 		in.file.Close()
+	}
+	if in.extracted != "" {
+		os.RemoveAll(in.extracted)
 	}
 }
 

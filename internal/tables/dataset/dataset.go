@@ -1,38 +1,41 @@
-// Package dataset stores the tables of many traces in one directory tree that query engines read as one partitioned
-// dataset.
+// Package dataset stores the tables of many traces in one directory tree that query engines read as partitioned tables.
 //
-//	DIR/_dataset.json                                      Config: version of the layout, partition keys
-//	DIR/day=2026-11-21/service=shop/trace=1f0c0ffee1f0c0ff the directory of a trace
-//	    events.parquet, ...                                its tables
-//	    _trace.json                                        its Manifest
-//	DIR/_staging/                                          traces that are being added or removed, and locks
+//	DIR/_dataset.json                                       Config: version of the layout, partition keys, typed tables
+//	DIR/events/day=2026-11-21/service=shop/COMMIT-0.parquet  rows of one or more traces
+//	DIR/samples/...                                         every table has a directory
+//	DIR/_commits/COMMIT.json                                a Commit: its traces and its files
+//	DIR/_commits/pending.json                               the commit that is being published
+//	DIR/_staging/                                           traces that are being added or removed, and locks
 //
-// Query engines that read Hive-style partitions ignore names that begin with an underscore or a dot.
+// Query engines that read Hive-style partitions ignore names that begin with an underscore or a dot. All files of a table have the
+// columns trace and those of the partition keys; every table has a file without rows from the start, so that it can be queried.
 //
 // # Invariants
 //
-// A trace appears by one rename of its complete directory, and disappears by one rename. Its files, its manifest and
-// their directory are synced to disk before it appears. Therefore every directory of a trace outside of _staging is
-// complete at any moment and after any crash.
+// Files do not change after they have been published. A commit is a closed set: its files have the rows of its traces and no
+// others. Every change adds one commit, which may replace others: that of added traces, that without removed traces, that of
+// several small commits.
 //
-// A trace is identified by its UID, a hash of its content. A process that adds or removes a trace holds the lock of its
-// UID, and searches the whole dataset for the trace while holding it. So a trace occurs at most once, even if several
-// processes add it concurrently. The operating system releases the locks of a process that ends. Therefore everything
-// in _staging whose UID is not locked was left by a killed run; Clean removes it.
+// A commit is decided when pending.json appears, for which the process holds the lock of commits. What follows are renames and
+// removals that can be repeated: whoever takes the lock next, and finds pending.json, does the rest. So a trace is in the dataset
+// once and whole, or not at all, after any crash. A reader of commits sees each of them whole at any moment; a reader of the
+// directories sees files come and go while a commit is published.
 //
-// The package handles directories and files; package tables defines their contents.
+// A trace is identified by its UID, a hash of its content. A process that adds or removes a trace holds the lock of its UID. The
+// operating system releases the locks of a process that ends. Therefore everything in _staging whose UID is not locked was left by
+// a killed run; Clean removes it.
 package dataset
 
 import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/ntconv/ntconv/internal/files/fileio"
@@ -41,13 +44,18 @@ import (
 // File and directory names in a dataset.
 const (
 	ConfigName   = "_dataset.json"
-	ManifestName = "_trace.json"
+	ManifestName = "_trace.json" // in the directory of a trace outside of a dataset
 	stagingName  = "_staging"
-	traceKey     = "trace" // key of the innermost directories
+	commitsName  = "_commits"
+	pendingName  = "pending.json"
+	TraceKey     = "trace" // name of the column with the UID
 )
 
-// Layout is the version of the directory layout that this package reads and writes.
-const Layout = 1
+// Layout is the version of the directory layout that this package reads and writes. In version 1 every trace had a directory.
+const Layout = 2
+
+// ErrLayout means that a dataset has the layout of another version.
+var ErrLayout = errors.New("another layout")
 
 // ErrNotDataset means that the directory is not a dataset.
 var ErrNotDataset = errors.New("not a dataset")
@@ -57,19 +65,20 @@ var ErrMismatch = errors.New("the dataset differs")
 
 // A Config is the contents of ConfigName. It does not change after the dataset has been created.
 type Config struct {
-	Layout    int       `json:"layout"`    // version of the directory layout
-	Schema    int       `json:"schema"`    // schema version of the tables of all traces
-	Partition []Key     `json:"partition"` // partition keys, outermost first
-	Version   string    `json:"ntconv_version"`
-	Created   time.Time `json:"created"`
+	Layout    int   `json:"layout"`    // version of the directory layout
+	Schema    int   `json:"schema"`    // schema version of the tables of all traces
+	Partition []Key `json:"partition"` // partition keys, outermost first
+	// Typed are the events that have typed tables in addition to those of the runtime, as in parquet.Options.
+	Typed   []string  `json:"typed,omitempty"`
+	Version string    `json:"ntconv_version"`
+	Created time.Time `json:"created"`
 }
 
 // A Dataset is an open dataset. Its methods are safe for concurrent use.
 type Dataset struct {
 	dir    string
 	config Config
-	index  index
-	synced sync.Map // directories whose names have been synced to disk
+	state  state
 }
 
 // Dir returns the directory as the user specified it.
@@ -95,22 +104,19 @@ func Open(dir string) (*Dataset, error) {
 		return nil, fmt.Errorf("%s: %s: %w", dir, ConfigName, err)
 	}
 	if d.config.Layout != Layout {
-		return nil, fmt.Errorf(
-			"%s: the dataset has layout %d, this release reads layout %d; use the release that wrote it (ntconv %s)",
-			dir, d.config.Layout, Layout, d.config.Version,
-		)
+		return nil, fmt.Errorf("%s: %w: the dataset has layout %d, written by ntconv %s, and this release reads layout %d", dir, ErrLayout,
+			d.config.Layout, d.config.Version, Layout)
 	}
 	if err := checkKeys(d.config.Partition); err != nil {
 		return nil, fmt.Errorf("%s: %s: %w", dir, ConfigName, err)
 	}
-	d.index.dataset = d
 	return d, nil
 }
 
-// Create opens a dataset, and creates it if it does not exist. want contains the requested schema version and partition
-// keys. Without keys, an existing dataset keeps its own, and a new one gets DefaultKeys. The error wraps ErrMismatch if
-// an existing dataset has another schema version or other keys, and ErrNotDataset if the directory contains other
-// files.
+// Create opens a dataset, and creates it if it does not exist. want contains the requested schema version, partition keys and
+// typed tables. Without keys, an existing dataset keeps its own, and a new one gets DefaultKeys; without typed tables (nil) an
+// existing one keeps its own. The error wraps ErrMismatch if an existing dataset differs, and ErrNotDataset if the directory
+// contains other files.
 func Create(dir string, want Config) (*Dataset, error) {
 	if err := checkKeys(want.Partition); err != nil {
 		return nil, err
@@ -132,6 +138,10 @@ func Create(dir string, want Config) (*Dataset, error) {
 			dir, ErrMismatch, JoinKeys(has), JoinKeys(want.Partition),
 		)
 	}
+	if has := d.config.Typed; want.Typed != nil && !slices.Equal(has, want.Typed) {
+		return nil, fmt.Errorf("%s: %w: its typed tables are %s, not %s; omit --typed, or add to another dataset", dir, ErrMismatch,
+			typedText(has), typedText(want.Typed))
+	}
 	if d.config.Schema != want.Schema {
 		return nil, fmt.Errorf(
 			"%s: %w: its tables have schema version %d, this release writes version %d; add to a new dataset",
@@ -139,6 +149,14 @@ func Create(dir string, want Config) (*Dataset, error) {
 		)
 	}
 	return d, nil
+}
+
+// typedText describes the typed tables of a dataset.
+func typedText(list []string) string {
+	if len(list) == 0 {
+		return "those of the runtime"
+	}
+	return strings.Join(list, ",")
 }
 
 // create makes a directory a dataset. If several processes do this concurrently, the first one succeeds and the others
@@ -159,6 +177,9 @@ func create(dir string, c Config) error {
 	c.Layout = Layout
 	if len(c.Partition) == 0 {
 		c.Partition = DefaultKeys()
+	}
+	if err = (&Dataset{dir: dir, config: c}).createTables(); err != nil {
+		return err
 	}
 	err = writeJSON(filepath.Join(dir, ConfigName), &c)
 	if err == nil {
@@ -186,6 +207,22 @@ func writeJSON(name string, value any) error {
 	}
 	return out.Commit()
 }
+
+// readJSON reads a file of at most maxJSON bytes.
+func readJSON(name string, value any) error {
+	f, err := os.Open(name)
+	if err != nil {
+		return &fileio.Error{Name: name, Op: "open", Bytes: -1, Err: err}
+	}
+	defer f.Close()
+	if err := json.NewDecoder(io.LimitReader(f, maxJSON)).Decode(value); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return nil
+}
+
+// maxJSON is the maximum size of a file of JSON in bytes. A commit of 5,000 tables or 1,000 traces has 1 MB.
+const maxJSON = 256 << 20
 
 // hidden reports whether query engines ignore a name.
 func hidden(name string) bool { return strings.HasPrefix(name, "_") || strings.HasPrefix(name, ".") }

@@ -17,7 +17,11 @@ import (
 	"time"
 
 	"github.com/ntconv/ntconv/internal/files/fileio"
+	"github.com/ntconv/ntconv/internal/tables/parquetwriter"
 )
+
+// plain is the configuration of the datasets of tests: without the tables of the runtime, which take time to create.
+var plain = Config{Schema: 1, Typed: []string{typedNone}}
 
 // TestMain runs a child process that adds traces if an environment variable is set.
 func TestMain(m *testing.M) {
@@ -30,7 +34,7 @@ func TestMain(m *testing.M) {
 
 // childMain adds traces in a random order and prints the outcome of each.
 func childMain(dir string) {
-	d, err := Create(dir, Config{Schema: 1})
+	d, err := Create(dir, plain)
 	if err == nil {
 		_, err = d.Clean()
 	}
@@ -44,40 +48,80 @@ func childMain(dir string) {
 	}
 }
 
-// add adds trace i with the given number of files and returns the outcome.
-func add(d *Dataset, i, files int) string {
-	sum := sha256.Sum256([]byte(strconv.Itoa(i)))
-	a, err := d.Begin(sum[:], nil, nil)
-	var exists *ExistsError
-	switch {
-	case errors.As(err, &exists):
-		return "exists"
-	case errors.Is(err, ErrBusy):
-		return "busy"
-	case err != nil:
-		return "failed " + err.Error()
+// A row is a row of the tables that tests write.
+type row struct {
+	ID   int64  `parquet:"id"`
+	Text string `parquet:"text,optional,dict"`
+}
+
+// A wideRow is a row of a table whose columns differ between traces.
+type wideRow struct {
+	row
+	More int32 `parquet:"more"`
+}
+
+// add adds trace i and returns the outcome. It has i events, and other tables.
+func add(d *Dataset, i, others int) string {
+	a, outcome := begin(d, i, others)
+	if outcome != "" {
+		return outcome
 	}
-	out, err := a.Outputs(fileio.OutputOptions{})
-	for f := range files {
-		if err != nil {
-			break
-		}
-		var m *fileio.Member
-		if m, err = out.Create(fmt.Sprintf("table%d.parquet", f)); err == nil {
-			_, err = m.Write(sum[:])
-			err = errors.Join(err, m.Close())
-		}
-	}
-	if err == nil {
-		err = out.Commit()
-	}
-	if err != nil {
-		return fmt.Sprint("failed ", err, a.Abort())
-	}
-	if _, err := a.Commit(manifest(i)); err != nil {
+	if err := a.Commit(manifest(i)); err != nil {
 		return "failed " + err.Error()
 	}
 	return "added"
+}
+
+// begin stages trace i. If outcome is not empty, that did not succeed.
+func begin(d *Dataset, i, others int) (a *Addition, outcome string) {
+	sum := sha256.Sum256([]byte(strconv.Itoa(i)))
+	a, err := d.Begin(sum[:], nil)
+	var exists *ExistsError
+	switch {
+	case errors.As(err, &exists):
+		return nil, "exists"
+	case errors.Is(err, ErrBusy):
+		return nil, "busy"
+	case err != nil:
+		return nil, "failed " + err.Error()
+	}
+	if err := writeTables(a, i, others); err != nil {
+		return nil, fmt.Sprint("failed ", err, a.Abort())
+	}
+	return a, ""
+}
+
+func writeTables(a *Addition, i, others int) error {
+	out, err := a.Outputs(fileio.OutputOptions{})
+	if err != nil {
+		return err
+	}
+	rows := make([]row, i)
+	for k := range rows {
+		rows[k] = row{int64(k), fmt.Sprint("event ", k, " of ", i)}
+	}
+	err = errors.Join(writeTable(out, "trace_info", []row{{ID: int64(i)}}), writeTable(out, "events", rows), writeTable(out, "losses", []row{}))
+	if i%2 == 0 {
+		err = errors.Join(err, writeTable(out, "event_typed", []row{{ID: 1}}))
+	} else {
+		err = errors.Join(err, writeTable(out, "event_typed", []wideRow{{row{ID: 1}, 2}}))
+	}
+	for k := range others {
+		err = errors.Join(err, writeTable(out, fmt.Sprint("table", k), []row{{ID: int64(k)}}))
+	}
+	if err != nil {
+		return errors.Join(err, out.Abort())
+	}
+	return out.Commit()
+}
+
+func writeTable[T any](out *fileio.Outputs, name string, rows []T) error {
+	m, err := out.Create(name + ".parquet")
+	if err != nil {
+		return err
+	}
+	w := parquetwriter.NewWriter[T](m, &parquetwriter.Options{})
+	return errors.Join(w.Write(rows), w.Close(), m.Close())
 }
 
 func manifest(i int) *Manifest {
@@ -85,17 +129,43 @@ func manifest(i int) *Manifest {
 	return &Manifest{Source: fmt.Sprintf("%d.nettrace", i), Properties: p, Events: int64(i), Schema: 1, Added: time.Now()}
 }
 
+// visible returns the number of rows of a table per trace, as an engine reads them that reads the directory.
+func visible(t testing.TB, d *Dataset, table string) map[string]int64 {
+	t.Helper()
+	rows := make(map[string]int64)
+	err := filepath.WalkDir(filepath.Join(d.dir, table), func(name string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		s, err := open(piece{name: name})
+		if err != nil {
+			return err
+		}
+		defer s.close()
+		runs, err := s.rows.Runs(TraceKey)
+		for _, run := range runs {
+			rows[run.Value] += run.To - run.From
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
+	return rows
+}
+
 func newDataset(t *testing.T) *Dataset {
 	t.Helper()
-	d, err := Create(filepath.Join(t.TempDir(), "fleet"), Config{Schema: 1})
+	d, err := Create(filepath.Join(t.TempDir(), "fleet"), plain)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return d
 }
 
-// clean fails unless the dataset has the given number of traces and Verify finds no problem.
-func clean(t *testing.T, d *Dataset, traces int) {
+// clean fails unless the dataset has the given number of traces, Verify finds no problem, and its directories have exactly the rows
+// of the traces.
+func clean(t testing.TB, d *Dataset, traces int) {
 	t.Helper()
 	v, err := d.Verify(&Check{})
 	if err != nil {
@@ -103,6 +173,21 @@ func clean(t *testing.T, d *Dataset, traces int) {
 	}
 	if v.Traces != traces || len(v.Problems) > 0 || v.Busy > 0 {
 		t.Errorf("%d traces, want %d; %d busy; %v", v.Traces, traces, v.Busy, v.Problems)
+	}
+	list, err := d.Traces()
+	if err != nil {
+		t.Fatal(err)
+	}
+	events, infos := visible(t, d, "events"), visible(t, d, "trace_info")
+	for _, tr := range list {
+		if events[tr.UID] != tr.Manifest.Events || infos[tr.UID] != 1 {
+			t.Errorf("%s: %d events, want %d; %d rows of trace_info", tr.Manifest.Source, events[tr.UID], tr.Manifest.Events, infos[tr.UID])
+		}
+		delete(events, tr.UID)
+		delete(infos, tr.UID)
+	}
+	if len(events)+len(infos) > 0 {
+		t.Errorf("rows of other traces: %v, %v", events, infos)
 	}
 }
 
@@ -115,25 +200,61 @@ func TestAdd(t *testing.T) {
 		}
 	}
 	clean(t, d, 1)
-	sum := sha256.Sum256([]byte("7"))
-	dir := filepath.Join(d.Dir(), "day=2026-11-21", "service=shop%2F1", "trace="+UIDOf(sum[:]))
-	for _, name := range []string{ManifestName, "table0.parquet", "table2.parquet"} {
-		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
+	traces, err := d.Traces()
+	if err != nil || len(traces) != 1 {
+		t.Fatalf("%+v %v", traces, err)
+	}
+	m, c := traces[0].Manifest, traces[0].Commit
+	if m.Events != 7 || len(c.Files) != 6 || m.Service != "shop/1" || m.Bytes == 0 || c.Files[5].Table != "trace_info" {
+		t.Errorf("%+v", m)
+	}
+	for _, table := range []string{"events", "table0", "table2", "event_typed"} {
+		if _, err := os.Stat(filepath.Join(d.Dir(), table, "day=2026-11-21", "service=shop%2F1", c.ID+"-0.parquet")); err != nil {
 			t.Error(err)
 		}
 	}
 	if left, err := os.ReadDir(d.staging()); err != nil || len(left) > 0 {
 		t.Errorf("left: %v %v", left, err)
 	}
-	traces, err := d.Traces()
-	if err != nil || len(traces) != 1 || traces[0].Err != nil {
-		t.Fatalf("%+v %v", traces, err)
-	}
-	if m := traces[0].Manifest; m.Events != 7 || len(m.Files) != 3 || m.TableBytes() != 96 || m.Service != "shop/1" {
-		t.Errorf("%+v", m)
-	}
-	if v := d.Values(traces[0].Path); v["service"] != "shop/1" || v["day"] != "2026-11-21" || len(v) != 2 {
+	if v := d.Values(&m.Properties); v["service"] != "shop/1" || v["day"] != "2026-11-21" || len(v) != 2 {
 		t.Errorf("%v", v)
+	}
+}
+
+// Small traces share files: one per table, partition and set of columns.
+func TestBatch(t *testing.T) {
+	d := newDataset(t)
+	b := d.NewBatch()
+	added := 0
+	for i := range 60 {
+		a, outcome := begin(d, i, 0)
+		if outcome != "" {
+			t.Fatal(outcome)
+		}
+		b.Add(a, manifest(i), func(err error) {
+			if err != nil {
+				t.Error(err)
+			}
+			added++
+		})
+	}
+	if added > 0 {
+		t.Errorf("%d traces were published before Flush", added)
+	}
+	b.Flush()
+	clean(t, d, 60)
+	files := 0
+	commits, err := d.Commits()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range commits {
+		if len(c.Traces) > 0 {
+			files += len(c.Files)
+		}
+	}
+	if want := 3 * 6; added != 60 || files != want { // 3 tables with rows, 3 days of 2 services, each of which has one set of columns
+		t.Errorf("%d traces in %d files, want %d", added, files, want)
 	}
 }
 
@@ -143,7 +264,7 @@ func TestOutputLimits(t *testing.T) {
 	refused := errors.New("limit exceeded")
 	for i, o := range []fileio.OutputOptions{{Check: func() error { return refused }}, {Check: func() error { return nil }}} {
 		sum := sha256.Sum256([]byte{byte(i)})
-		a, err := d.Begin(sum[:], nil, nil)
+		a, err := d.Begin(sum[:], nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -171,11 +292,11 @@ func TestAbort(t *testing.T) {
 	sum := sha256.Sum256([]byte("x"))
 	for stage := range 3 {
 		var c fileio.Cleaner
-		a, err := d.Begin(sum[:], nil, &c)
+		a, err := d.Begin(sum[:], &BeginOptions{Cleaner: &c})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := d.Begin(sum[:], nil, nil); !errors.Is(err, ErrBusy) {
+		if _, err := d.Begin(sum[:], nil); !errors.Is(err, ErrBusy) {
 			t.Errorf("two additions of one trace: %v", err)
 		}
 		if stage > 0 {
@@ -195,10 +316,10 @@ func TestAbort(t *testing.T) {
 		if err := c.AbortAll(); err != nil {
 			t.Error(err)
 		}
-		if _, err := a.Commit(manifest(1)); !errors.Is(err, fileio.ErrAborted) {
+		if err := a.Commit(manifest(1)); !errors.Is(err, fileio.ErrAborted) {
 			t.Errorf("commit after abort: %v", err)
 		}
-		if _, err := d.Begin(sum[:], nil, &c); !errors.Is(err, fileio.ErrAborted) {
+		if _, err := d.Begin(sum[:], &BeginOptions{Cleaner: &c}); !errors.Is(err, fileio.ErrAborted) {
 			t.Errorf("begin after abort: %v", err)
 		}
 		if left, _ := os.ReadDir(d.staging()); len(left) > 0 {
@@ -214,7 +335,7 @@ func TestCreate(t *testing.T) {
 	if _, err := Open(dir); !errors.Is(err, fs.ErrNotExist) {
 		t.Error(err)
 	}
-	want := Config{Schema: 1, Partition: []Key{Service, Month}}
+	want := Config{Schema: 1, Partition: []Key{Service, Month}, Typed: []string{"none"}}
 	for range 2 {
 		d, err := Create(dir, want)
 		if err != nil || JoinKeys(d.Config().Partition) != "service,month" {
@@ -230,6 +351,7 @@ func TestCreate(t *testing.T) {
 	}{
 		{Config{Schema: 1, Partition: []Key{Day}}, "partitioned by service,month, not by day"},
 		{Config{Schema: 2}, "schema version 1"},
+		{Config{Schema: 1, Typed: []string{"A/*", "B/C"}}, "its typed tables are none, not A/*,B/C"},
 		{Config{Schema: 1, Partition: []Key{"color"}}, `no such partition key: "color"`},
 		{Config{Schema: 1, Partition: []Key{Day, Day}}, "twice"},
 	} {
@@ -308,7 +430,7 @@ func TestKilled(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, p := range v.Problems {
-			if !strings.HasPrefix(p.Path, stagingName) {
+			if !strings.HasPrefix(p.Path, stagingName) && p.Path != commitsName+"/"+pendingName {
 				t.Errorf("%+v", p)
 			}
 		}

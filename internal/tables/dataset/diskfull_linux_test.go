@@ -10,16 +10,16 @@ import (
 // A trace that exceeds the disk space leaves nothing; traces added before are complete.
 func TestDiskFull(t *testing.T) {
 	dir := t.TempDir()
-	if err := unix.Mount("tmpfs", dir, "tmpfs", 0, "size=256k"); err != nil {
+	if err := unix.Mount("tmpfs", dir, "tmpfs", 0, "size=2m"); err != nil {
 		t.Skipf("needs permission to mount a small tmpfs: %v", err)
 	}
 	defer unix.Unmount(dir, unix.MNT_DETACH)
-	d, err := Create(dir, Config{Schema: 1})
+	d, err := Create(dir, plain)
 	if err != nil {
 		t.Fatal(err)
 	}
 	outcomes := map[string]int{}
-	for i := range 20 {
+	for i := range 200 {
 		outcome := add(d, i, 5)
 		if strings.HasPrefix(outcome, "failed") && !strings.Contains(outcome, "no space left") {
 			t.Error(outcome)

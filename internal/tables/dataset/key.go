@@ -2,9 +2,13 @@ package dataset
 
 import (
 	"fmt"
+	"path"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
+
+	"github.com/ntconv/ntconv/internal/tables/parquetwriter"
 )
 
 // A Key is a partition key: one level of directories, whose names state a property of the traces in them.
@@ -74,6 +78,47 @@ func (k Key) value(p *Properties) string {
 
 // directory returns the directory name for the value of a key.
 func (k Key) directory(p *Properties) string { return string(k) + "=" + escape(k.value(p)) }
+
+// constant returns the column of the key. Its value is that of the directory.
+func (k Key) constant(p *Properties) parquetwriter.Constant {
+	text, _ := unescape(escape(k.value(p)))
+	c := parquetwriter.Constant{Name: string(k), Kind: parquetwriter.KindString, Text: text, Null: text == ""}
+	switch k {
+	case Day:
+		c.Kind, c.Int = parquetwriter.KindDate, int32(p.Start.Unix()/(24*60*60))
+	case Year, Hour:
+		n, _ := strconv.Atoi(text)
+		c.Kind, c.Int = parquetwriter.KindInt32, int32(n)
+	}
+	return c
+}
+
+// constants returns the columns that all files have: the UID of the trace and the partition keys. With "" they are NULL.
+func (d *Dataset) constants(uid string, p *Properties) []parquetwriter.Constant {
+	list := []parquetwriter.Constant{{Name: TraceKey, Kind: parquetwriter.KindString, Text: uid, Null: uid == ""}}
+	for _, key := range d.config.Partition {
+		list = append(list, key.constant(p))
+	}
+	return list
+}
+
+// place returns the directories of the partition keys below that of a table, with slashes.
+func (d *Dataset) place(p *Properties) string {
+	parts := make([]string, len(d.config.Partition))
+	for i, key := range d.config.Partition {
+		parts[i] = key.directory(p)
+	}
+	return path.Join(parts...)
+}
+
+// Values returns the values of the partition keys of a trace. An unknown value is "".
+func (d *Dataset) Values(p *Properties) map[string]string {
+	values := make(map[string]string)
+	for _, key := range d.config.Partition {
+		values[string(key)], _ = unescape(escape(key.value(p)))
+	}
+	return values
+}
 
 // ParseKeys parses a comma-separated list of keys. An unknown or repeated key is an error.
 func ParseKeys(list string) ([]Key, error) {

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/ntconv/ntconv/internal/files/fileio"
 )
@@ -62,6 +63,28 @@ func (d *Dataset) lock(uid string) (*lock, error) {
 		}
 	}
 	return nil, fmt.Errorf("%s: other processes keep removing it", path)
+}
+
+// commitLock is the name of the lock of commits, which has the form of that of a UID.
+const commitLock = "0000000000000000"
+
+// Waiting for the lock of commits: how often it is tried, and how long. Publishing a commit takes a rename per file.
+const (
+	commitPoll = 5 * time.Millisecond
+	commitWait = 5 * time.Minute
+)
+
+// lockCommits waits for the lock of commits. The error wraps ErrBusy if another run holds it for minutes.
+func (d *Dataset) lockCommits() (release func(), err error) {
+	for end := time.Now().Add(commitWait); ; time.Sleep(commitPoll) {
+		l, err := d.lock(commitLock)
+		if err == nil {
+			return l.release, nil
+		}
+		if !errors.Is(err, ErrBusy) || time.Now().After(end) {
+			return nil, err
+		}
+	}
 }
 
 // release releases the lock. If the system can remove open files, release removes the name first, because another

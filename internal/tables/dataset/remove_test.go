@@ -21,20 +21,29 @@ func uidOf(i int) string {
 	return UIDOf(sum[:])
 }
 
+// remove1 removes a trace that no other run uses.
+func (d *Dataset) remove1(uid string) error {
+	busy, err := d.Remove([]string{uid})
+	if len(busy) > 0 {
+		return ErrBusy
+	}
+	return err
+}
+
 // Removing a trace also removes directories that become empty. The trace can be added again.
 func TestRemove(t *testing.T) {
 	d := newDataset(t)
 	for i := range 3 {
 		add(d, i, 2)
 	}
-	if err := d.Remove(uidOf(1)); err != nil {
+	if err := d.remove1(uidOf(1)); err != nil {
 		t.Fatal(err)
 	}
 	clean(t, d, 2)
-	if _, err := os.Stat(filepath.Join(d.Dir(), "day=2026-11-21")); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Stat(filepath.Join(d.Dir(), "events", "day=2026-11-21")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the directory of the day still exists: %v", err)
 	}
-	if err := d.Remove(uidOf(1)); !errors.Is(err, fs.ErrNotExist) {
+	if err := d.remove1(uidOf(1)); !errors.Is(err, fs.ErrNotExist) {
 		t.Error(err)
 	}
 	if got := add(d, 1, 2); got != "added" {
@@ -55,7 +64,7 @@ func TestAddWhileRemoving(t *testing.T) {
 					t.Errorf("%d: %s", n, got)
 				}
 				if i%3 > 0 {
-					if err := d.Remove(uidOf(n)); err != nil {
+					if err := d.remove1(uidOf(n)); err != nil {
 						t.Error(err)
 					}
 				}
@@ -66,76 +75,82 @@ func TestAddWhileRemoving(t *testing.T) {
 	clean(t, d, 40)
 }
 
-// A mutation is a change to a dataset or to the directory of one of its traces.
+// A mutation is a change to a dataset that has the given commit.
 type mutation struct {
 	name string
-	do   func(d *Dataset, dir string) error
+	do   func(d *Dataset, c *Commit) error
 	says string // what Verify says about it
 }
 
 // mutations returns changes that Verify must report, and changes that it must accept.
 func mutations() []mutation {
 	write := func(name, text string) error { return os.WriteFile(name, []byte(text), 0o600) }
+	file := func(d *Dataset, c *Commit) string { return d.file(c.Files[0].Path) }
 	return []mutation{
-		{"nothing", func(*Dataset, string) error { return nil }, ""},
-		{"hidden files", func(d *Dataset, dir string) error {
-			return errors.Join(write(filepath.Join(dir, "_note"), ""), write(filepath.Join(d.Dir(), "_SUCCESS"), ""))
+		{"nothing", func(*Dataset, *Commit) error { return nil }, ""},
+		{"hidden files", func(d *Dataset, c *Commit) error {
+			return errors.Join(write(filepath.Join(filepath.Dir(file(d, c)), "_note"), ""), write(filepath.Join(d.Dir(), "_SUCCESS"), ""))
 		}, ""},
-		{"changed", func(_ *Dataset, dir string) error {
-			return write(filepath.Join(dir, "table0.parquet"), strings.Repeat("x", sha256.Size))
-		}, "has changed"},
-		{"truncated", func(_ *Dataset, dir string) error { return os.Truncate(filepath.Join(dir, "table1.parquet"), 5) }, "has 5 bytes, want 32"},
-		{"missing", func(_ *Dataset, dir string) error { return os.Remove(filepath.Join(dir, "table1.parquet")) }, "missing"},
-		{"too much", func(_ *Dataset, dir string) error { return write(filepath.Join(dir, "x.parquet"), "") }, "does not belong to the trace"},
-		{"no manifest", func(_ *Dataset, dir string) error { return os.Remove(filepath.Join(dir, ManifestName)) }, "no _trace.json"},
-		{"broken manifest", func(_ *Dataset, dir string) error { return os.Truncate(filepath.Join(dir, ManifestName), 20) }, "unexpected EOF"},
-		{"manifest with a path to the outside", func(_ *Dataset, dir string) error {
-			data, err := os.ReadFile(filepath.Join(dir, ManifestName))
+		{"changed", func(d *Dataset, c *Commit) error { return write(file(d, c), strings.Repeat("x", int(c.Files[0].Size))) }, "has changed"},
+		{"truncated", func(d *Dataset, c *Commit) error { return os.Truncate(file(d, c), 5) }, "has 5 bytes, want"},
+		{"missing", func(d *Dataset, c *Commit) error { return os.Remove(file(d, c)) }, "missing"},
+		{"too much", func(d *Dataset, c *Commit) error {
+			return os.CopyFS(d.file("events/day=2020-01-01"), os.DirFS(filepath.Dir(file(d, c))))
+		}, "belongs to no trace"},
+		{"no commit", func(d *Dataset, c *Commit) error { return os.Remove(d.commitFile(c.ID + ".json")) }, "belongs to no trace"},
+		{"broken commit", func(d *Dataset, c *Commit) error { return os.Truncate(d.commitFile(c.ID+".json"), 20) }, "unexpected EOF"},
+		{"commit with a path to the outside", func(d *Dataset, c *Commit) error {
+			data, err := os.ReadFile(d.commitFile(c.ID + ".json"))
 			if err != nil {
 				return err
 			}
-			return write(filepath.Join(dir, ManifestName), strings.Replace(string(data), "table0", "../table0", 1))
-		}, "not a name of a file in the directory"},
-		{"moved", func(d *Dataset, dir string) error {
-			return os.Rename(filepath.Dir(filepath.Dir(dir)), filepath.Join(d.Dir(), "day=2020-01-01"))
-		}, "belongs in day=2026-11-21/"},
-		{"twice", func(d *Dataset, dir string) error {
-			return os.CopyFS(filepath.Join(d.Dir(), "day=2020-01-01", "service=x", filepath.Base(dir)), os.DirFS(dir))
+			return write(d.commitFile(c.ID+".json"), strings.Replace(string(data), `"path": "`, `"path": "../`, 1))
+		}, "which is not in the dataset"},
+		{"moved", func(d *Dataset, c *Commit) error {
+			return os.Rename(d.file("events/day=2026-11-21"), d.file("events/day=2020-01-01"))
+		}, "missing"},
+		{"twice", func(d *Dataset, c *Commit) error {
+			data, err := os.ReadFile(d.commitFile(c.ID + ".json"))
+			if err != nil {
+				return err
+			}
+			return write(d.commitFile("0123456789abcdef.json"), strings.ReplaceAll(string(data), c.ID, "0123456789abcdef"))
 		}, "twice"},
-		{"foreign directory", func(d *Dataset, _ string) error { return os.Mkdir(filepath.Join(d.Dir(), "backup"), 0o700) }, "day=VALUE"},
-		{"killed run", func(d *Dataset, _ string) error {
+		{"foreign file", func(d *Dataset, _ *Commit) error { return write(filepath.Join(d.Dir(), "backup.zip"), "") }, "belongs to no trace"},
+		{"killed run", func(d *Dataset, _ *Commit) error {
 			return os.Mkdir(filepath.Join(d.staging(), uidOf(5)+"-0123456789abcdef"), 0o700)
 		}, "left by a killed run"},
-		{"foreign file in staging", func(d *Dataset, _ string) error { return write(filepath.Join(d.staging(), "x"), "") }, "does not belong here"},
+		{"foreign file in staging", func(d *Dataset, _ *Commit) error { return write(filepath.Join(d.staging(), "x"), "") }, "does not belong here"},
 	}
 }
 
 // Verify reports everything that is changed, missing or added, and nothing else.
 func TestVerify(t *testing.T) {
-	place := func(d *Dataset) string {
-		path, err := d.index.find(uidOf(1))
-		if err != nil || path == "" {
-			t.Fatal(path, err)
-		}
-		return path
-	}
 	for _, c := range mutations() {
 		d := newDataset(t)
 		add(d, 1, 2)
 		add(d, 2, 2)
-		if err := c.do(d, place(d)); err != nil {
+		tr, found, err := d.find(uidOf(1))
+		if err != nil || !found {
+			t.Fatal(found, err)
+		}
+		if err := c.do(d, tr.Commit); err != nil {
 			t.Fatal(err)
 		}
-		v, err := d.Verify(&Check{})
+		again, err := Open(d.Dir()) // which has not read the commits
 		if err != nil {
 			t.Fatal(err)
 		}
-		found := ""
-		for _, p := range v.Problems {
-			found += p.Text + "\n"
+		v, err := again.Verify(&Check{})
+		if err != nil {
+			t.Fatal(err)
 		}
-		if c.says == "" && found != "" || !strings.Contains(found, c.says) {
-			t.Errorf("%s: %q, want %q", c.name, found, c.says)
+		texts := ""
+		for _, p := range v.Problems {
+			texts += p.Text + "\n"
+		}
+		if c.says == "" && texts != "" || !strings.Contains(texts, c.says) {
+			t.Errorf("%s: %q, want %q", c.name, texts, c.says)
 		}
 	}
 }
@@ -146,17 +161,22 @@ func TestVerifyWhileRemoving(t *testing.T) {
 	for i := range 3 {
 		add(d, i, 2)
 	}
-	v, err := d.Verify(&Check{Tables: func(tr *Trace) error {
-		if tr.UID != uidOf(1) {
-			return nil
+	tr, _, err := d.find(uidOf(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	removed := false
+	v, err := d.Verify(&Check{Table: func(name string, f *File) error {
+		if strings.Contains(name, tr.Commit.ID) && !removed {
+			removed = true
+			if err := d.remove1(tr.UID); err != nil {
+				t.Error(err)
+			}
 		}
-		if err := d.Remove(tr.UID); err != nil {
-			t.Error(err)
-		}
-		_, err := os.Stat(filepath.Join(tr.Path, "table0.parquet"))
+		_, err := os.Stat(name)
 		return err
 	}})
-	if err != nil || len(v.Problems) > 0 || v.Traces != 2 || v.Files != 4 || v.Events != 2 {
+	if err != nil || len(v.Problems) > 0 || v.Traces != 2 || v.Events != 2 {
 		t.Errorf("%v, %+v", err, v)
 	}
 }

@@ -7,8 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
-
-	"github.com/ntconv/ntconv/internal/files/fileio"
 )
 
 // stagingUID returns the UID for a name in _staging, and "" if ntconv did not create the name. dir distinguishes a
@@ -46,14 +44,25 @@ func (d *Dataset) leftovers() (dirs map[string][]string, foreign []string, err e
 	return dirs, foreign, err
 }
 
-// Clean removes leftovers of killed runs from _staging and returns the number of unfinished traces among them. It keeps
-// traces that other runs are working on, because those runs hold their locks.
+// Clean publishes the rest of a commit whose run was killed, removes leftovers of killed runs from _staging, and returns the number
+// of unfinished traces among them. It keeps traces that other runs are working on, because those runs hold their locks.
 func (d *Dataset) Clean() (removed int, err error) {
+	release, err := d.lockCommits() // so that no other run decides a commit whose staging directory would be removed
+	if err != nil {
+		return 0, err
+	}
+	defer release()
+	if err := d.recoverLocked(); err != nil {
+		return 0, err
+	}
 	dirs, _, err := d.leftovers()
 	if err != nil {
 		return 0, err
 	}
 	for uid, names := range dirs {
+		if uid == commitLock {
+			continue
+		}
 		// The lock shows that the run that created the directories has ended. Between listing and locking, a new run
 		// may have started and finished; then the directories no longer exist.
 		l, lerr := d.lock(uid)
@@ -72,45 +81,6 @@ func (d *Dataset) Clean() (removed int, err error) {
 	return removed, err
 }
 
-// Remove removes the trace with a UID from the dataset. One rename makes it invisible before its files are deleted. The
-// error wraps ErrBusy if another run is adding or removing the trace, and fs.ErrNotExist if the dataset does not have
-// it.
-func (d *Dataset) Remove(uid string) error {
-	l, err := d.lock(uid)
-	if err != nil {
-		return err
-	}
-	defer l.release()
-	path, err := d.index.find(uid)
-	if err != nil {
-		return err
-	}
-	if path == "" {
-		return &fileio.Error{Name: d.dir, Op: "remove trace " + uid, Bytes: -1, Err: fs.ErrNotExist}
-	}
-	// After the rename the trace is invisible. If the process is killed from here on, Clean removes the directory.
-	gone := d.stagingDir(uid)
-	if err := fileio.RenameDir(path, gone); err != nil {
-		return err
-	}
-	return errors.Join(os.RemoveAll(gone), d.removeParents(path))
-}
-
-// removeParents removes the directories above a trace that was removed, unless they have other traces. Removing a directory
-// that is not empty fails, so a concurrent addition to it is safe; publish creates a removed directory again.
-func (d *Dataset) removeParents(path string) error {
-	parent := filepath.Dir(path)
-	err := fileio.SyncDir(parent)
-	for range d.config.Partition {
-		d.synced.Delete(parent)
-		if os.Remove(parent) != nil { // it still has other traces
-			break
-		}
-		parent = filepath.Dir(parent)
-	}
-	return err
-}
-
 // A Filter selects traces. All of its conditions must hold; the zero value selects every trace.
 type Filter struct {
 	UIDs []string
@@ -125,9 +95,6 @@ func (f *Filter) Match(d *Dataset, t *Trace) bool {
 		return false
 	}
 	if !f.Before.IsZero() {
-		if t.Manifest == nil {
-			return false
-		}
 		at := t.Manifest.Start
 		if at.IsZero() {
 			at = t.Manifest.Added
@@ -136,7 +103,7 @@ func (f *Filter) Match(d *Dataset, t *Trace) bool {
 			return false
 		}
 	}
-	values := d.Values(t.Path)
+	values := d.Values(&t.Manifest.Properties)
 	for key, want := range f.Values {
 		if got, ok := values[key]; !ok || got != want {
 			return false
@@ -153,17 +120,4 @@ func hasUID(list []string, uid string) bool {
 		}
 	}
 	return false
-}
-
-// Values returns the decoded values of the partition keys in the path of a trace. An unknown value is "".
-func (d *Dataset) Values(path string) map[string]string {
-	values := make(map[string]string)
-	for part := range strings.SplitSeq(filepath.ToSlash(d.relative(path)), "/") {
-		if key, text, ok := strings.Cut(part, "="); ok && key != traceKey {
-			if value, ok := unescape(text); ok {
-				values[key] = value
-			}
-		}
-	}
-	return values
 }

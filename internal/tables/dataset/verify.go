@@ -6,24 +6,25 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
-	"strings"
+
+	"github.com/ntconv/ntconv/internal/tables"
 )
 
 // A Problem is a defect of a dataset.
 type Problem struct {
-	Path string `json:"path"`          // path relative to the dataset
-	UID  string `json:"uid,omitempty"` // UID of the trace; "" if the problem does not concern a single trace
-	Text string `json:"problem"`       // what is wrong; also the next step, unless UID is set: then remove the trace and add it again
+	Path string   `json:"path"`           // path relative to the dataset
+	UIDs []string `json:"uids,omitempty"` // traces whose rows are damaged; nil if the problem does not concern traces
+	Text string   `json:"problem"`        // what is wrong; also the next step, unless UIDs is set: then remove the traces and add them again
 }
 
 // Check contains optional callbacks of Verify.
 type Check struct {
-	// Tables, if not nil, checks the contents of the files of a trace, after their sizes and hashes have been checked.
-	// It may be called for a trace with another schema version.
-	Tables func(t *Trace) error
-	// Done, if not nil, is called after each trace with the number of bytes of its files.
+	// Table, if not nil, checks the content of a file, after its size and hash have been checked.
+	Table func(name string, f *File) error
+	// Done, if not nil, is called after each file with its size.
 	Done func(bytes int64)
 }
 
@@ -38,179 +39,189 @@ type Verified struct {
 	Problems []Problem `json:"problems"`
 }
 
-func (v *Verified) add(d *Dataset, path, uid, format string, args ...any) {
-	v.Problems = append(
-		v.Problems, Problem{Path: filepath.ToSlash(d.relative(path)), UID: uid, Text: fmt.Sprintf(format, args...)},
-	)
+func (v *Verified) add(name string, uids []string, format string, args ...any) {
+	v.Problems = append(v.Problems, Problem{Path: name, UIDs: uids, Text: fmt.Sprintf(format, args...)})
 }
 
-// Verify checks that every trace is complete and unchanged since it was added, that no trace occurs twice, that the
-// directories of traces contain nothing else, and that no killed run has left files. It changes nothing. Verify returns
+// Verify checks that every file of every commit is unchanged since it was published and has the rows of the commit's traces, that
+// no trace occurs twice, that there are no other files, and that no killed run has left files. It changes nothing. Verify returns
 // an error only if it cannot read a directory; defects are in Verified.
 func (d *Dataset) Verify(check *Check) (*Verified, error) {
 	v := &Verified{Problems: []Problem{}}
-	if err := d.verifyTree(v, d.dir, d.config.Partition); err != nil {
-		return nil, err
+	commits, err := d.Commits()
+	for _, one := range problems(err) {
+		v.add(commitsName, nil, "%v; the traces of this commit are lost: remove its files, which follow, and add the traces again", one)
 	}
-	traces, err := d.Traces()
-	if err != nil {
-		return nil, err
-	}
+	known := make(map[string]bool)
 	first := make(map[string]string)
-	for i := range traces {
-		t, before := &traces[i], *v
-		v.Traces++
-		if other, twice := first[t.UID]; twice {
-			v.add(d, t.Path, "", "the trace is in the dataset twice, also in %s; delete one of the two directories",
-				filepath.ToSlash(d.relative(other)))
+	for _, c := range commits {
+		before := *v
+		for i := range c.Traces {
+			m := &c.Traces[i]
+			v.Traces++
+			v.Events += m.Events
+			if m.Selection != "" {
+				v.Parts++
+			}
+			if other, twice := first[m.UID]; twice {
+				v.add(path.Join(commitsName, c.ID+".json"), []string{m.UID}, "trace %s is in the dataset twice, also in commit %s", m.UID, other)
+			}
+			first[m.UID] = c.ID
 		}
-		first[t.UID] = t.Path
-		d.verifyTrace(v, t, check)
-		if _, err := os.Stat(t.Path); errors.Is(err, fs.ErrNotExist) {
-			*v = before // another run has removed the trace in the meantime
-			delete(first, t.UID)
+		d.verifyCommit(v, c, check)
+		if d.replaced([]string{c.ID}) {
+			*v = before // another run has replaced the commit in the meantime
+			for i := range c.Traces {
+				delete(first, c.Traces[i].UID)
+			}
 		}
-		if check.Done != nil && t.Manifest != nil {
-			check.Done(t.Manifest.TableBytes())
+		for i := range c.Files {
+			known[c.Files[i].Path] = true
 		}
 	}
-	return v, d.verifyStaging(v)
+	pending, err := d.verifyStaging(v)
+	if err != nil || pending { // the files of the pending commit may be anywhere
+		return v, err
+	}
+	return v, d.verifyTree(v, known)
 }
 
-// verifyTree reports entries that do not belong in the directories above those of traces.
-func (d *Dataset) verifyTree(v *Verified, dir string, keys []Key) error {
-	key := Key(traceKey)
-	if len(keys) > 0 {
-		key = keys[0]
+// problems returns the errors that errors.Join has joined.
+func problems(err error) []error {
+	if list, ok := err.(interface{ Unwrap() []error }); ok {
+		return list.Unwrap()
 	}
-	entries, err := os.ReadDir(dir)
 	if err != nil {
+		return []error{err}
+	}
+	return nil
+}
+
+// verifyCommit checks the files of a commit.
+func (d *Dataset) verifyCommit(v *Verified, c *Commit, check *Check) {
+	uids := make(map[string][]string) // by place
+	events := int64(0)
+	for i := range c.Traces {
+		m := &c.Traces[i]
+		place := d.place(&m.Properties)
+		uids[place] = append(uids[place], m.UID)
+		events += m.Events
+		if m.Schema != d.config.Schema {
+			v.add(path.Join(commitsName, c.ID+".json"), []string{m.UID}, "the tables of trace %s have schema version %d, want %d as in the dataset",
+				m.UID, m.Schema, d.config.Schema)
+		}
+	}
+	rows := int64(0)
+	for i := range c.Files {
+		f := &c.Files[i]
+		v.Files++
+		v.Bytes += f.Size
+		if f.Table == tables.Of[tables.Event]().Name {
+			rows += f.Rows
+		}
+		of := uids[placeOf(*f)]
+		switch {
+		case !filepath.IsLocal(filepath.FromSlash(f.Path)):
+			v.add(path.Join(commitsName, c.ID+".json"), of, "it lists %q, which is not in the dataset", f.Path)
+		case of == nil && f.Rows > 0:
+			v.add(f.Path, nil, "no trace of commit %s belongs here", c.ID)
+		default:
+			d.verifyFile(v, f, of, check)
+		}
+		if check.Done != nil {
+			check.Done(f.Size)
+		}
+	}
+	if rows != events {
+		v.add(path.Join(commitsName, c.ID+".json"), nil, "its files have %d events, its traces %d", rows, events)
+	}
+}
+
+// verifyFile compares a file with what its commit says.
+func (d *Dataset) verifyFile(v *Verified, f *File, uids []string, check *Check) {
+	name := d.file(f.Path)
+	is, err := describeFile(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		v.add(f.Path, uids, "the file is missing")
+	case err != nil:
+		v.add(f.Path, uids, "%v", err)
+	case is.Size != f.Size:
+		v.add(f.Path, uids, "the file has %d bytes, want %d", is.Size, f.Size)
+	case is.SHA256 != f.SHA256:
+		v.add(f.Path, uids, "the content of the file has changed: SHA-256 sum %s, want %s", is.SHA256, f.SHA256)
+	case check.Table != nil:
+		if err := check.Table(name, f); err != nil {
+			v.add(f.Path, uids, "%v", err)
+		}
+	}
+}
+
+// verifyTree reports files that no commit has.
+func (d *Dataset) verifyTree(v *Verified, known map[string]bool) error {
+	var others []string
+	err := filepath.WalkDir(d.dir, func(name string, e fs.DirEntry, err error) error {
+		rel, rerr := filepath.Rel(d.dir, name)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return nil // another run has removed it
+		case err != nil || rerr != nil:
+			return errors.Join(err, rerr)
+		case rel != "." && hidden(e.Name()) && e.IsDir():
+			return fs.SkipDir
+		case !e.IsDir() && !hidden(e.Name()) && !known[filepath.ToSlash(rel)]:
+			others = append(others, filepath.ToSlash(rel))
+		}
+		return nil
+	})
+	if err != nil || len(others) == 0 {
 		return err
 	}
-	for _, e := range entries {
-		path := filepath.Join(dir, e.Name())
-		value, ok := strings.CutPrefix(e.Name(), string(key)+"=")
-		switch _, valid := unescape(value); {
-		case hidden(e.Name()):
-		case !ok || !e.IsDir() || !valid:
-			v.add(d, path, "", "does not belong here: want directories %s=VALUE; move it out of the dataset", key)
-		case len(keys) > 0:
-			if err := d.verifyTree(v, path, keys[1:]); err != nil && !errors.Is(err, fs.ErrNotExist) {
-				return err
-			}
-		case !IsUID(value):
-			v.add(d, path, "", "not the UID of a trace: want %d hexadecimal digits; move it out of the dataset", uidDigits)
+	// A commit may have been published since the commits were read.
+	commits, _ := d.Commits() // Verify has reported those that cannot be read
+	for _, c := range commits {
+		for i := range c.Files {
+			known[c.Files[i].Path] = true
+		}
+	}
+	for _, name := range others {
+		if _, serr := os.Stat(d.file(name)); !known[name] && serr == nil {
+			v.add(name, nil, "the file belongs to no trace, and engines that read the directory read its rows; move it out of the dataset")
 		}
 	}
 	return nil
 }
 
-// verifyTrace checks one trace: its manifest, its place and its files.
-func (d *Dataset) verifyTrace(v *Verified, t *Trace, check *Check) {
-	m := t.Manifest
-	if errors.Is(t.Err, fs.ErrNotExist) {
-		v.add(d, t.Path, t.UID, "the trace has no %s", ManifestName)
-		return
-	}
-	if t.Err != nil {
-		v.add(d, t.Path, t.UID, "%v", t.Err)
-		return
-	}
-	if m.UID != t.UID || !strings.HasPrefix(m.SHA256, t.UID) {
-		v.add(d, t.Path, t.UID, "the manifest belongs to trace %s", m.UID)
-	}
-	if m.Schema != d.config.Schema {
-		v.add(d, t.Path, t.UID, "the tables have schema version %d, want %d as in the dataset", m.Schema, d.config.Schema)
-	}
-	if want := d.place(m); want != d.relative(t.Path) {
-		v.add(d, t.Path, t.UID, "the trace belongs in %s", filepath.ToSlash(want))
-	}
-	v.Events += m.Events
-	if m.Selection != "" {
-		v.Parts++
-	}
-	wrong := len(v.Problems)
-	d.verifyFiles(v, t)
-	if check.Tables != nil && len(v.Problems) == wrong {
-		if err := check.Tables(t); err != nil {
-			v.add(d, t.Path, t.UID, "%v", err)
-		}
-	}
-}
-
-// place returns the directory in which a trace belongs, relative to the dataset.
-func (d *Dataset) place(m *Manifest) string {
-	var parts []string
-	for _, key := range d.config.Partition {
-		parts = append(parts, key.directory(&m.Properties))
-	}
-	return filepath.Join(append(parts, traceKey+"="+m.UID)...)
-}
-
-// verifyFiles compares the files of a trace with its manifest.
-func (d *Dataset) verifyFiles(v *Verified, t *Trace) {
-	listed := make(map[string]bool, len(t.Manifest.Files))
-	for _, f := range t.Manifest.Files {
-		listed[f.Name] = true
-		v.Files++
-		v.Bytes += f.Size
-		path, err := filepath.Localize(f.Name)
-		if err != nil {
-			v.add(d, t.Path, t.UID, "%s lists %q, which is not a name of a file in the directory", ManifestName, f.Name)
-			continue
-		}
-		path = filepath.Join(t.Path, path)
-		is, err := describeFile(path)
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
-			v.add(d, path, t.UID, "the file is missing")
-		case err != nil:
-			v.add(d, path, t.UID, "%v", err)
-		case is.Size != f.Size:
-			v.add(d, path, t.UID, "the file has %d bytes, want %d", is.Size, f.Size)
-		case is.SHA256 != f.SHA256:
-			v.add(d, path, t.UID, "the content of the file has changed: SHA-256 sum %s, want %s", is.SHA256, f.SHA256)
-		}
-	}
-	err := filepath.WalkDir(t.Path, func(path string, e fs.DirEntry, err error) error {
-		if err != nil || e.IsDir() || hidden(e.Name()) {
-			return err
-		}
-		name, err := filepath.Rel(t.Path, path)
-		if err == nil && !listed[filepath.ToSlash(name)] {
-			v.add(d, path, "", "the file does not belong to the trace; move it out of the dataset")
-		}
-		return err
-	})
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		v.add(d, t.Path, t.UID, "%v", err)
-	}
-}
-
-// verifyStaging reports leftovers of killed runs, and names that ntconv did not create.
-func (d *Dataset) verifyStaging(v *Verified) error {
+// verifyStaging reports leftovers of killed runs, and names that ntconv did not create. pending means that a commit is being
+// published, or that its run was killed.
+func (d *Dataset) verifyStaging(v *Verified) (pending bool, err error) {
 	dirs, foreign, err := d.leftovers()
 	if err != nil {
-		return err
+		return false, err
 	}
 	for _, name := range foreign {
-		v.add(d, filepath.Join(d.staging(), name), "", "does not belong here; move it out of the dataset")
+		v.add(path.Join(stagingName, name), nil, "does not belong here; move it out of the dataset")
+	}
+	if _, err := os.Stat(d.commitFile(pendingName)); err == nil {
+		pending = true
+		if busy, err := d.busy(commitLock); err == nil && !busy {
+			v.add(path.Join(commitsName, pendingName), nil, "left by a killed run; the next ntconv to parquet --dataset publishes the rest of this commit")
+		}
 	}
 	for _, uid := range slices.Sorted(maps.Keys(dirs)) {
 		busy, err := d.busy(uid)
 		switch {
 		case err != nil:
-			return err
-		case busy:
+			return pending, err
+		case busy && uid != commitLock:
 			v.Busy++
 			continue
 		}
 		for _, name := range dirs[uid] {
-			v.add(d, filepath.Join(d.staging(), name), "",
-				"left by a killed run; the next ntconv to parquet --dataset removes it")
+			v.add(path.Join(stagingName, name), nil, "left by a killed run; the next ntconv to parquet --dataset removes it")
 		}
 	}
-	return nil
+	return pending, nil
 }
 
 // busy reports whether another run holds the lock of a UID. It takes and releases the lock.

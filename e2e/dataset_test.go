@@ -1,0 +1,102 @@
+package e2e
+
+import (
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// parquetFiles returns the Parquet files below a directory that engines read.
+func parquetFiles(t *testing.T, dir string) (files []string) {
+	t.Helper()
+	must(t, filepath.WalkDir(dir, func(name string, e fs.DirEntry, err error) error {
+		if err == nil && strings.HasSuffix(name, ".parquet") {
+			files = append(files, name)
+		}
+		return err
+	}))
+	return files
+}
+
+// collect adds traces to a dataset. Some of them are cut.
+func collect(t *testing.T, set string, traces []string, flags ...string) {
+	t.Helper()
+	args := append([]string{"to", "parquet", "-q", "--dataset", set}, flags...)
+	if r := run(t, command, append(args, traces...)...); r.code != complete && r.code != incomplete {
+		t.Fatalf("exit code %d\n%s", r.code, r.stderr)
+	}
+}
+
+// Independent readers find the same numbers in the files of a dataset: those that traces share, those of one trace, to which columns
+// were appended, and those without rows.
+func TestReadersOfDatasets(t *testing.T) {
+	dir := t.TempDir()
+	shared := filepath.Join(dir, "shared")
+	collect(t, shared, tracesForTables(t))
+	alone := filepath.Join(dir, "alone")
+	succeed(t, "to", "parquet", "-q", "--dataset", alone, "--typed", "all", find(t, "otel-cpu").path)
+	compareReaders(t, dir, append(parquetFiles(t, shared), parquetFiles(t, alone)...))
+}
+
+// Every table of a dataset, read by its directory, has the rows that the same traces have as tables of their own.
+func TestDatasetTables(t *testing.T) {
+	traces := tracesForTables(t)
+	dir := t.TempDir()
+	fleet := filepath.Join(dir, "fleet")
+	collect(t, fleet, traces, "--partition", "service,day,hour")
+	succeed(t, "dataset", "optimize", "-q", fleet)
+	program, err := duckdb()
+	must(t, err)
+	query := func(q, in string) string {
+		r := run(t, program, "-csv", "-nullvalue", "", "-c", fmt.Sprintf(q, in))
+		if r.code != 0 {
+			t.Fatalf("%s: %s", fmt.Sprintf(q, in), r.stderr)
+		}
+		return string(r.stdout)
+	}
+	const types = "hive_types = {'service': VARCHAR, 'hour': INTEGER}"
+	tables := []string{"trace_info", "events", "samples", "stacks", "frames", "intervals", "spans", "threads", "event_types", "counters", "logs", "losses",
+		"event_clr_GCAllocationTick", "event_clr_ExceptionThrown", "event_clr_GCEnd", "event_clr_TypeLoadStop", "event_rundown_MethodDCEndVerbose"}
+	sums := func(from func(table string) string) string {
+		var parts []string
+		for _, table := range tables {
+			a, b := "NULL", "NULL"
+			switch {
+			case table == "trace_info":
+				a, b = "sum(event_count)", "sum(start_ns)"
+			case table == "samples":
+				a, b = "sum(value)", "sum(ts_ns)"
+			case table == "events", strings.HasPrefix(table, "event_clr"), strings.HasPrefix(table, "event_rundown"):
+				a, b = "sum(ts_ns)", "count(stack_id)"
+			}
+			parts = append(parts, fmt.Sprintf("SELECT '%s' AS name, count(*) AS n, %s AS a, %s AS b FROM %s", table, a, b, from(table)))
+		}
+		return strings.Join(parts, " UNION ALL ") + " ORDER BY name"
+	}
+	view := func(table string) string { return table }
+	fromDirectories := query(sums(func(table string) string { return "read_parquet('%[1]s/" + table + "/**/*.parquet', " + types + ")" }), fleet)
+	if fromTraces := queried(t, sums(view), traces...); fromTraces != fromDirectories || strings.Count(fromTraces, "\n") != len(tables)+1 {
+		t.Errorf("the dataset has\n%s\nthe traces have\n%s", fromDirectories, fromTraces)
+	}
+	if fromDataset := queried(t, sums(view), fleet); fromDataset != fromDirectories {
+		t.Errorf("the directories have\n%s\nntconv sql finds\n%s", fromDirectories, fromDataset)
+	}
+	// A partition is that of its directory, and that of the column in the file.
+	const byKeys = "SELECT service, day, hour, count(*) AS n FROM read_parquet('%s', " + types + ") GROUP BY ALL ORDER BY ALL"
+	byPath, byColumn := query(byKeys, fleet+"/events/**/*.parquet"), query(strings.Replace(byKeys, types, "hive_partitioning = false", 1), fleet+"/events/**/*.parquet")
+	if byPath != byColumn || strings.Count(byPath, "\n") < 5 {
+		t.Errorf("by path\n%s\nby column\n%s", byPath, byColumn)
+	}
+}
+
+// queried returns the result of a query over inputs, of which some may be cut.
+func queried(t *testing.T, query string, inputs ...string) string {
+	t.Helper()
+	r := sqlResult(t, append([]string{"-q", query}, inputs...)...)
+	if r.code != complete && r.code != incomplete {
+		t.Fatalf("%s: exit code %d\n%s", query, r.code, r.stderr)
+	}
+	return string(r.stdout)
+}

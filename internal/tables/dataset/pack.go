@@ -1,0 +1,305 @@
+package dataset
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/ntconv/ntconv/internal/tables"
+	"github.com/ntconv/ntconv/internal/tables/parquetwriter"
+)
+
+// A piece is a file with rows for a commit: a table of one trace that is being added, or a file of a commit that is replaced.
+type piece struct {
+	name      string // of the file; "" if data has its content
+	data      []byte
+	table     string
+	place     string // directories of its partition
+	order     *Manifest
+	constants []parquetwriter.Constant // of a trace that is being added; the file does not have them yet
+	without   map[string]bool          // traces of a replaced commit whose rows are not kept
+}
+
+// A packer makes the files of a commit.
+type packer struct {
+	id      string
+	staging string
+	traces  map[string]*Manifest
+	files   []File
+}
+
+// pack makes the files of a commit from pieces. The rows of one table and partition are in one file, in the order of the traces, if
+// their columns are equal.
+func (p *packer) pack(pieces []piece) error {
+	type group struct{ table, place string }
+	groups := make(map[group][]piece)
+	for _, one := range pieces {
+		g := group{one.table, one.place}
+		groups[g] = append(groups[g], one)
+	}
+	keys := slices.SortedFunc(maps.Keys(groups), func(a, b group) int {
+		last := func(g group) int { // a trace is whole when its row of trace_info appears
+			if g.table == tables.Of[tables.TraceInfo]().Name {
+				return 1
+			}
+			return 0
+		}
+		return cmp.Or(last(a)-last(b), cmp.Compare(a.table, b.table), cmp.Compare(a.place, b.place))
+	})
+	// Groups are made concurrently; their files have the order of the groups.
+	made := make([]packed, len(keys))
+	var next atomic.Int64
+	var workers sync.WaitGroup
+	for range min(len(keys), runtime.GOMAXPROCS(0)) {
+		workers.Go(func() {
+			for i := int(next.Add(1) - 1); i < len(keys); i = int(next.Add(1) - 1) {
+				one := &packer{id: p.id, traces: p.traces, staging: filepath.Join(p.staging, fmt.Sprint("group", i))}
+				made[i].err = os.Mkdir(one.staging, 0o777)
+				if made[i].err == nil {
+					made[i].err = one.group(keys[i].table, keys[i].place, groups[keys[i]])
+				}
+				made[i].files = one.files
+			}
+		})
+	}
+	workers.Wait()
+	for i := range made {
+		if made[i].err != nil {
+			return fmt.Errorf("table %s: %w", keys[i].table, made[i].err)
+		}
+		for k, f := range made[i].files {
+			from := filepath.Join(p.staging, fmt.Sprint("group", i), stagedFile(k))
+			if err := os.Rename(from, filepath.Join(p.staging, stagedFile(len(p.files)))); err != nil {
+				return err
+			}
+			p.files = append(p.files, f)
+		}
+	}
+	return nil
+}
+
+// packed is the result of one group.
+type packed struct {
+	files []File
+	err   error
+}
+
+// A source is an opened piece.
+type source struct {
+	piece
+	f    *os.File // nil if the content is in memory
+	size int64
+	rows *parquetwriter.File
+}
+
+// group makes the files of one table and partition.
+func (p *packer) group(table, place string, pieces []piece) error {
+	var sources []*source
+	defer func() {
+		for _, s := range sources {
+			s.close()
+		}
+	}()
+	for _, one := range pieces {
+		s, err := open(one)
+		if s != nil {
+			sources = append(sources, s)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	bySchema := make(map[string][]*source)
+	var order []string
+	for _, s := range sources {
+		if s.rows.Rows() == 0 {
+			continue
+		}
+		schema := s.schema()
+		if bySchema[schema] == nil {
+			order = append(order, schema)
+		}
+		bySchema[schema] = append(bySchema[schema], s)
+	}
+	for i, schema := range order {
+		name := path.Join(table, place, fmt.Sprintf("%s-%d.parquet", p.id, i))
+		if err := p.file(table, name, bySchema[schema]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func open(one piece) (*source, error) {
+	s := &source{piece: one, size: int64(len(one.data))}
+	var r io.ReaderAt = bytes.NewReader(one.data)
+	if one.name != "" {
+		f, err := os.Open(one.name)
+		if err != nil {
+			return nil, err
+		}
+		s.f, r = f, f
+		info, err := f.Stat()
+		if err != nil {
+			return s, err
+		}
+		s.size = info.Size()
+	}
+	var err error
+	s.rows, err = parquetwriter.OpenFile(r, s.size)
+	return s, err
+}
+
+// close closes the file.
+func (s *source) close() {
+	if s.f != nil {
+		s.f.Close()
+	}
+}
+
+// schema describes the columns of the file in the commit: a piece with its constants joins one whose file has them.
+func (s *source) schema() string { return parquetwriter.SchemaWith(s.rows, s.constants) }
+
+// file makes one file of pieces with equal columns.
+func (p *packer) file(table, name string, sources []*source) error {
+	parts, whole, err := p.parts(sources)
+	if err != nil || len(parts) == 0 {
+		return err
+	}
+	to := filepath.Join(p.staging, stagedFile(len(p.files)))
+	var file File
+	switch {
+	case whole && sources[0].f == nil: // a small table
+		file, err = join(parts, table, to)
+	case whole && len(sources[0].constants) > 0:
+		file, err = take(sources[0], to)
+	case whole:
+		if err = link(sources[0], to); err == nil {
+			file, err = describeFile(to)
+		}
+	default:
+		file, err = join(parts, table, to)
+	}
+	if err != nil {
+		return err
+	}
+	for _, part := range parts {
+		file.Rows += part.To - part.From
+	}
+	file.Table, file.Path, file.Columns = table, name, columnsID(sources[0].schema())
+	p.files = append(p.files, file)
+	return nil
+}
+
+// columnsID returns File.Columns for a description of the columns.
+func columnsID(schema string) string {
+	sum := sha256.Sum256([]byte(schema))
+	return hex.EncodeToString(sum[:4])
+}
+
+// parts returns the rows that are kept, in the order of the traces. whole means that these are all rows of one file.
+func (p *packer) parts(sources []*source) (parts []parquetwriter.Part, whole bool, err error) {
+	type ordered struct {
+		parquetwriter.Part
+		of *Manifest
+	}
+	var list []ordered
+	for _, s := range sources {
+		if s.order != nil {
+			list = append(list, ordered{parquetwriter.Part{File: s.rows, To: s.rows.Rows(), Constants: s.constants}, s.order})
+			continue
+		}
+		runs, err := s.rows.Runs(TraceKey)
+		if err != nil {
+			return nil, false, err
+		}
+		for _, run := range runs {
+			if m := p.traces[run.Value]; m != nil && !s.without[run.Value] {
+				list = append(list, ordered{parquetwriter.Part{File: s.rows, From: run.From, To: run.To}, m})
+			}
+		}
+	}
+	slices.SortStableFunc(list, func(a, b ordered) int { return byStart(a.of, b.of) })
+	kept := int64(0)
+	for _, o := range list {
+		parts = append(parts, o.Part)
+		kept += o.To - o.From
+	}
+	return parts, len(sources) == 1 && kept == sources[0].rows.Rows(), nil
+}
+
+// take adds the constants to the file of a trace that is being added. The file keeps its name, for another attempt to publish.
+func take(s *source, to string) (File, error) {
+	if err := link(s, to); err != nil {
+		return File{}, err
+	}
+	f, err := os.OpenFile(to, os.O_RDWR, 0)
+	if err != nil {
+		return File{}, err
+	}
+	defer f.Close()
+	size, err := parquetwriter.AddConstants(f, s.size, s.constants)
+	if err == nil {
+		err = errors.Join(f.Truncate(size), f.Sync())
+	}
+	if err != nil {
+		return File{}, err
+	}
+	return describeFile(to)
+}
+
+// link gives a file a second name, or copies it where the file system has no hard links.
+func link(s *source, to string) error {
+	if os.Link(s.name, to) == nil {
+		return nil
+	}
+	_, err := writeStaged(to, func(f *os.File) error {
+		_, err := io.Copy(f, io.NewSectionReader(s.f, 0, s.size))
+		return err
+	})
+	return err
+}
+
+// join writes parts into one file.
+func join(parts []parquetwriter.Part, table, to string) (File, error) {
+	f, err := os.Create(to)
+	if err != nil {
+		return File{}, err
+	}
+	defer f.Close()
+	h := sha256.New()
+	o := &parquetwriter.Options{Bloom: parts[0].File.Bloom(), Metadata: map[string]string{tables.TableKey: table}}
+	o.Metadata[tables.VersionKey] = parts[0].File.Metadata(tables.VersionKey)
+	counted := &counter{w: io.MultiWriter(f, h)}
+	if err := parquetwriter.Join(counted, parts, o); err != nil {
+		return File{}, err
+	}
+	if err := f.Sync(); err != nil {
+		return File{}, err
+	}
+	return File{Size: counted.n, SHA256: hex.EncodeToString(h.Sum(nil))}, nil
+}
+
+// A counter counts what is written.
+type counter struct {
+	w io.Writer
+	n int64
+}
+
+func (c *counter) Write(b []byte) (int, error) {
+	n, err := c.w.Write(b)
+	c.n += int64(n)
+	return n, err
+}
