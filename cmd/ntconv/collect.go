@@ -140,7 +140,7 @@ func (a *app) collect(cmd *cobra.Command, c *conversion, d *collection, args []s
 		return err
 	}
 	b := newBatch(a, found.Names)
-	run := &collecting{batch: b, cmd: cmd, conversion: c, collection: d, set: set, adds: set.NewBatch(), adding: make(map[string]*claim)}
+	run := &collecting{batch: b, cmd: cmd, conversion: c, collection: d, set: set, adds: set.NewBatch(), adding: make(map[string]*claim), sources: make(map[string]map[string][]*dataset.Manifest)}
 	a.begin(&pass.Summary{Input: found.Names[0], To: c.To.Name, Output: set.Dir(), Result: &addedResult{&b.rows}})
 	if len(found.Names) > 1 {
 		a.sum.Inputs = found.Names

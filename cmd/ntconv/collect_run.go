@@ -33,9 +33,10 @@ type collecting struct {
 	collection *collection
 	set        *dataset.Dataset
 	adds       *dataset.Batch
-	published  atomic.Int64      // traces
-	adding     map[string]*claim // by UID; batch.mu guards the map
-	failures   []unpublished     // of traces that were converted; batch.mu guards them
+	published  atomic.Int64                              // traces
+	adding     map[string]*claim                         // by UID; batch.mu guards the map
+	sources    map[string]map[string][]*dataset.Manifest // by ID of the commit and name of the source; batch.mu guards them
+	failures   []unpublished                             // of traces that were converted; batch.mu guards them
 }
 
 // An unpublished trace was converted and could not be published.
@@ -160,15 +161,14 @@ func (r *collecting) try(o *outcome) error {
 // identify returns the hash of an input, and the traces of the dataset that are a beginning of it: a file with such a name was added
 // while it grew.
 func (r *collecting) identify(in *input.Input) (*input.Sum, []string, error) {
-	traces, err := r.set.Traces()
+	recorded, err := r.recorded(sourceName(in.FirstName()))
 	if err != nil {
 		return nil, nil, err
 	}
 	var lengths []int64
 	known := make(map[int64][]string)
-	name := sourceName(in.FirstName())
-	for i := range traces {
-		if m := traces[i].Manifest; m.Content > 0 && sourceName(m.Source) == name {
+	for _, m := range recorded {
+		if m.Content > 0 {
 			lengths = append(lengths, m.Content)
 			known[m.Content] = append(known[m.Content], m.SHA256)
 		}
@@ -184,6 +184,29 @@ func (r *collecting) identify(in *input.Input) (*input.Sum, []string, error) {
 		}
 	}
 	return sum, beginnings, nil
+}
+
+// recorded returns the traces of the dataset that were added from a file with that name.
+func (r *collecting) recorded(name string) (list []*dataset.Manifest, err error) {
+	commits, err := r.set.Commits()
+	if err != nil {
+		return nil, err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, c := range commits {
+		names := r.sources[c.ID]
+		if names == nil { // commits do not change
+			names = make(map[string][]*dataset.Manifest)
+			for i := range c.Traces {
+				source := sourceName(c.Traces[i].Source)
+				names[source] = append(names[source], &c.Traces[i])
+			}
+			r.sources[c.ID] = names
+		}
+		list = append(list, names[name]...)
+	}
+	return list, nil
 }
 
 // sourceName returns the name of an input without directories and compression.

@@ -61,6 +61,9 @@ func Open(name string, opts InputOptions) (*Input, error) {
 	if name == "-" {
 		return FromReader(StdinName, os.Stdin, opts)
 	}
+	if err := CheckAddress(name); err != nil {
+		return nil, &Error{Name: name, Op: "open", Bytes: -1, Err: err}
+	}
 	f, err := os.Open(name)
 	if err != nil {
 		return nil, &Error{Name: name, Op: "open", Bytes: -1, Err: err}

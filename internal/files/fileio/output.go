@@ -90,7 +90,11 @@ func Create(name string, opts OutputOptions) (*Output, error) {
 	if o.fs == nil {
 		o.fs = osFS{}
 	}
-	if err := o.open(); err != nil {
+	err := CheckAddress(name)
+	if err == nil {
+		err = o.open()
+	}
+	if err != nil {
 		return nil, &Error{Name: o.name, Op: "create", Bytes: -1, Err: err}
 	}
 	return o, nil

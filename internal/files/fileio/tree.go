@@ -53,6 +53,9 @@ func createTree(name string, opts OutputOptions) (*tree, error) {
 		name: name, force: opts.Force, fs: opts.fs, cleaner: opts.Cleaner,
 		open: make(map[*treeFile]struct{}), names: make(map[string]isName),
 	}
+	if err := CheckAddress(name); err != nil {
+		return nil, err
+	}
 	if err := t.check(); err != nil {
 		return nil, err
 	}

@@ -33,6 +33,9 @@ func (in *Input) openFollowed(name string) error {
 func (in *Input) openFile(name string) (r io.Reader, shown string, err error) {
 	f, shown := os.Stdin, fileio.StdinName
 	if name != "-" {
+		if err := fileio.CheckAddress(name); err != nil {
+			return nil, "", &fileio.Error{Name: name, Op: "open", Bytes: -1, Err: err}
+		}
 		if f, err = os.Open(name); err != nil {
 			return nil, name, &fileio.Error{Name: name, Op: "open", Bytes: -1, Err: err}
 		}

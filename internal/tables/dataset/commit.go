@@ -95,10 +95,13 @@ func (d *Dataset) publish(c *Commit, staging string) error {
 	}
 	rel, err := filepath.Rel(d.dir, staging)
 	if err == nil {
-		err = writeJSON(filepath.Join(staging, commitName), c)
+		err = writeCompact(filepath.Join(staging, commitName), c)
 	}
 	if err == nil {
 		err = fileio.SyncDir(staging)
+	}
+	if err == nil {
+		err = d.step()
 	}
 	if err == nil {
 		err = writeJSON(d.commitFile(pendingName), &pending{c.ID, filepath.ToSlash(rel)})
@@ -202,7 +205,14 @@ func (d *Dataset) finish(p *pending) error {
 	dirs := make(map[string]bool)
 	for i := range c.Files {
 		to := d.file(c.Files[i].Path)
-		dirs[filepath.Dir(to)] = true
+		for dir := filepath.Dir(to); !dirs[dir]; dir = filepath.Dir(dir) {
+			if dirs[dir] = true; dir == filepath.Clean(d.dir) {
+				break
+			}
+		}
+		if err := d.step(); err != nil {
+			return err
+		}
 		err := os.Rename(filepath.Join(staging, stagedFile(i)), to)
 		if errors.Is(err, fs.ErrNotExist) {
 			_, err = os.Stat(to) // it was moved before
@@ -212,9 +222,12 @@ func (d *Dataset) finish(p *pending) error {
 		}
 	}
 	for dir := range dirs {
-		if err := d.syncBelow(dir); err != nil {
+		if err := fileio.SyncDir(dir); err != nil { // the directories above it may be new, too
 			return err
 		}
+	}
+	if err := d.step(); err != nil {
+		return err
 	}
 	err = os.Rename(filepath.Join(staging, commitName), d.commitFile(c.ID+".json"))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -229,16 +242,6 @@ func (d *Dataset) finish(p *pending) error {
 // stagedFile returns the name of a file of a commit in the staging directory.
 func stagedFile(i int) string { return fmt.Sprintf("%d.parquet", i) }
 
-// syncBelow makes the names in a directory and in those between it and the dataset durable.
-func (d *Dataset) syncBelow(dir string) error {
-	for ; len(dir) > len(d.dir); dir = filepath.Dir(dir) {
-		if err := fileio.SyncDir(dir); err != nil {
-			return err
-		}
-	}
-	return fileio.SyncDir(d.dir)
-}
-
 // retire removes the commits that c replaces, with their files, and ends the publication.
 func (d *Dataset) retire(c *Commit) error {
 	var errs []error
@@ -250,14 +253,20 @@ func (d *Dataset) retire(c *Commit) error {
 		}
 		errs = append(errs, err)
 		for i := range old.Files {
+			if err := d.step(); err != nil {
+				return err
+			}
 			name := d.file(old.Files[i].Path)
 			errs = append(errs, remove(name))
 			d.removeParents(filepath.Dir(name), old.Files[i].Table)
 		}
-		errs = append(errs, remove(d.commitFile(id+".json")))
+		errs = append(errs, d.step(), remove(d.commitFile(id+".json")))
 	}
 	if len(c.Traces) == 0 && len(c.Replaces) > 0 { // nothing was left of what it replaced
 		errs = append(errs, remove(d.commitFile(c.ID+".json")))
+	}
+	if err := errors.Join(append(errs, d.step())...); err != nil {
+		return err // pending: the next run tries again
 	}
 	errs = append(errs, remove(d.commitFile(pendingName)))
 	return errors.Join(errors.Join(errs...), fileio.SyncDir(filepath.Join(d.dir, commitsName)))

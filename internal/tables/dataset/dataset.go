@@ -79,6 +79,15 @@ type Dataset struct {
 	dir    string
 	config Config
 	state  state
+	fault  func() error // called by step; only tests set it
+}
+
+// step is called between the operations of a publication, so that tests can end a run there.
+func (d *Dataset) step() error {
+	if d.fault == nil {
+		return nil
+	}
+	return d.fault()
 }
 
 // Dir returns the directory as the user specified it.
@@ -90,6 +99,9 @@ func (d *Dataset) Config() Config { return d.config }
 // Open opens an existing dataset. The error wraps ErrNotDataset if the directory has no ConfigName.
 func Open(dir string) (*Dataset, error) {
 	d := &Dataset{dir: dir}
+	if err := fileio.CheckAddress(dir); err != nil {
+		return nil, &fileio.Error{Name: dir, Op: "open", Bytes: -1, Err: err}
+	}
 	data, err := os.ReadFile(filepath.Join(dir, ConfigName))
 	if errors.Is(err, fs.ErrNotExist) {
 		if _, serr := os.Stat(dir); serr != nil {
@@ -191,6 +203,15 @@ func create(dir string, c Config) error {
 	return err
 }
 
+// writeCompact is writeJSON for a large value.
+func writeCompact(name string, value any) error {
+	data, err := json.Marshal(value)
+	if err != nil {
+		return err
+	}
+	return writeFile(name, data)
+}
+
 // writeJSON creates a file that appears complete and has been synced to disk when writeJSON returns. The error wraps
 // fs.ErrExist if the file exists.
 func writeJSON(name string, value any) error {
@@ -198,6 +219,10 @@ func writeJSON(name string, value any) error {
 	if err != nil {
 		return err
 	}
+	return writeFile(name, data)
+}
+
+func writeFile(name string, data []byte) error {
 	out, err := fileio.Create(name, fileio.OutputOptions{})
 	if err != nil {
 		return err

@@ -104,7 +104,7 @@ func mutations() []mutation {
 			if err != nil {
 				return err
 			}
-			return write(d.commitFile(c.ID+".json"), strings.Replace(string(data), `"path": "`, `"path": "../`, 1))
+			return write(d.commitFile(c.ID+".json"), strings.Replace(string(data), `"path":"`, `"path":"../`, 1))
 		}, "which is not in the dataset"},
 		{"moved", func(d *Dataset, c *Commit) error {
 			return os.Rename(d.file("events/day=2026-11-21"), d.file("events/day=2020-01-01"))

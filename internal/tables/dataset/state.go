@@ -11,10 +11,18 @@ import (
 	"sync"
 )
 
-// A state caches commits, which do not change.
+// A state caches commits, which do not change, and finds their traces.
 type state struct {
 	mu    sync.Mutex
 	known map[string]*Commit // by ID
+	list  []*Commit          // those that are not replaced, by ID
+	at    map[string]place   // of the traces in list, by UID
+}
+
+// A place is that of a trace in its commit.
+type place struct {
+	commit *Commit
+	i      int
 }
 
 // Commits returns all commits, sorted by ID. They are shared and must not be modified. Commits that cannot be read are omitted; the
@@ -22,15 +30,29 @@ type state struct {
 func (d *Dataset) Commits() ([]*Commit, error) {
 	d.state.mu.Lock()
 	defer d.state.mu.Unlock()
-	entries, err := os.ReadDir(filepath.Join(d.dir, commitsName))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+	err := d.read()
+	return slices.Clone(d.state.list), err
+}
+
+// find returns a trace, and false if the dataset does not have it.
+func (d *Dataset) find(uid string) (Trace, bool, error) {
+	d.state.mu.Lock()
+	defer d.state.mu.Unlock()
+	err := d.read()
+	if at, ok := d.state.at[uid]; ok {
+		return d.traceOf(at.commit, &at.commit.Traces[at.i]), true, nil
 	}
-	if err != nil {
-		return nil, err
+	return Trace{}, false, err
+}
+
+// read brings the state up to date. The caller holds its lock.
+func (d *Dataset) read() error {
+	entries, err := os.ReadDir(filepath.Join(d.dir, commitsName))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
 	}
 	now := make(map[string]*Commit, len(entries))
-	replaced := make(map[string]bool)
+	changed := false
 	var errs []error
 	for _, e := range entries {
 		id, ok := strings.CutSuffix(e.Name(), ".json")
@@ -39,6 +61,7 @@ func (d *Dataset) Commits() ([]*Commit, error) {
 		}
 		c := d.state.known[id]
 		if c == nil {
+			changed = true
 			c = new(Commit)
 			err := readJSON(d.commitFile(e.Name()), c)
 			if errors.Is(err, fs.ErrNotExist) {
@@ -50,19 +73,33 @@ func (d *Dataset) Commits() ([]*Commit, error) {
 			}
 		}
 		now[id] = c
+	}
+	if changed || len(now) != len(d.state.known) {
+		d.state.known = now
+		d.state.index()
+	}
+	return errors.Join(errs...)
+}
+
+// index sets list and at from known.
+func (s *state) index() {
+	replaced := make(map[string]bool)
+	for _, c := range s.known {
 		for _, old := range c.Replaces {
 			replaced[old] = true
 		}
 	}
-	d.state.known = now
-	var list []*Commit
-	for id, c := range now {
-		if !replaced[id] {
-			list = append(list, c)
+	s.list, s.at = nil, make(map[string]place)
+	for id, c := range s.known {
+		if replaced[id] {
+			continue
+		}
+		s.list = append(s.list, c)
+		for i := range c.Traces {
+			s.at[c.Traces[i].UID] = place{c, i}
 		}
 	}
-	slices.SortFunc(list, func(a, b *Commit) int { return cmp.Compare(a.ID, b.ID) })
-	return list, errors.Join(errs...)
+	slices.SortFunc(s.list, func(a, b *Commit) int { return cmp.Compare(a.ID, b.ID) })
 }
 
 // A Trace is a trace in a dataset.
@@ -99,15 +136,4 @@ func (d *Dataset) Traces() ([]Trace, error) {
 // byStart is the order of traces in a commit and in its files.
 func byStart(a, b *Manifest) int {
 	return cmp.Or(a.Start.Compare(b.Start), cmp.Compare(a.UID, b.UID))
-}
-
-// find returns a trace, and false if the dataset does not have it.
-func (d *Dataset) find(uid string) (Trace, bool, error) {
-	commits, err := d.Commits()
-	for _, c := range commits {
-		if m := c.trace(uid); m != nil {
-			return d.traceOf(c, m), true, nil
-		}
-	}
-	return Trace{}, false, err
 }

@@ -190,7 +190,7 @@ func (p *Part) constants() []Constant {
 type joiner struct {
 	out     *parquet.GenericWriter[any]
 	columns []*parquet.ColumnWriter
-	known   int // columns of the files; those of constants follow
+	known   int   // columns of the files; those of constants follow
 	group   int64 // rows of the row group
 	bytes   int64 // of its values before compression, roughly
 	maxRows int64
