@@ -49,6 +49,14 @@ help: ## List the targets
 build: ## Build bin/ntconv
 	$(GO) build -o $(BIN)/ ./cmd/ntconv
 
+# DuckDB for ntconv sql, in a module of its own, because it needs a C and C++ compiler and has 54 MB. With musl or on macOS it is not
+# static.
+STATIC ?= $(if $(filter Linux,$(shell uname -s)),-linkmode external -extldflags=-static)
+
+.PHONY: sql
+sql: ## Build bin/ntconv-duckdb, which runs the queries of ntconv sql where no duckdb is installed
+	cd duckdb && CGO_ENABLED=1 $(GO) build -ldflags '-s -w $(STATIC)' -o ../$(BIN)/ntconv-duckdb .
+
 # The binary writes its own manual pages and completions.
 SHARE     = $(DESTDIR)$(PREFIX)/share
 COMPLETIONS = bash:bash-completion/completions/ntconv zsh:zsh/site-functions/_ntconv fish:fish/vendor_completions.d/ntconv.fish
@@ -57,6 +65,7 @@ COMPLETIONS = bash:bash-completion/completions/ntconv zsh:zsh/site-functions/_nt
 install: build ## Install the command, its manual pages and completions; PREFIX, DESTDIR
 	install -d "$(DESTDIR)$(PREFIX)/bin" "$(SHARE)/man"
 	install -m 755 $(BIN)/ntconv "$(DESTDIR)$(PREFIX)/bin/ntconv"
+	if [ -x $(BIN)/ntconv-duckdb ]; then install -m 755 $(BIN)/ntconv-duckdb "$(DESTDIR)$(PREFIX)/bin/ntconv-duckdb"; fi
 	$(BIN)/ntconv man "$(SHARE)/man"
 	@for c in $(COMPLETIONS); do \
 		to="$(SHARE)/$${c#*:}"; mkdir -p "$${to%/*}" && $(BIN)/ntconv completion $${c%%:*} > "$$to" || exit 1; echo "$$to"; \
@@ -64,7 +73,7 @@ install: build ## Install the command, its manual pages and completions; PREFIX,
 
 .PHONY: uninstall
 uninstall: ## Remove what make install installed; PREFIX, DESTDIR
-	rm -f "$(DESTDIR)$(PREFIX)/bin/ntconv" "$(SHARE)"/man/man1/ntconv.1 "$(SHARE)"/man/man1/ntconv-*.1 "$(SHARE)"/man/man7/ntconv-*.7
+	rm -f "$(DESTDIR)$(PREFIX)/bin/ntconv" "$(DESTDIR)$(PREFIX)/bin/ntconv-duckdb" "$(SHARE)"/man/man1/ntconv.1 "$(SHARE)"/man/man1/ntconv-*.1 "$(SHARE)"/man/man7/ntconv-*.7
 	@for c in $(COMPLETIONS); do rm -f "$(SHARE)/$${c#*:}"; done
 
 .PHONY: demo
@@ -87,11 +96,12 @@ RACE       = CGO_ENABLED=1 GORACE=atexit_sleep_ms=10 $(GO) test -race -short -ti
 
 .PHONY: race
 race: ## Run the race detector on the packages with goroutines, the long tests shortened; RACETESTS
-	$(RACE) $$(git grep -lE '$(CONCURRENT)' -- '*.go' ':!*_test.go' ':!cmd' ':!e2e' ':!examples' ':!.ci' | xargs -n1 dirname | sort -u | sed 's|^|./|')
+	$(RACE) $$(git grep -lE '$(CONCURRENT)' -- '*.go' ':!*_test.go' ':!cmd' ':!e2e' ':!duckdb' ':!examples' ':!.ci' | xargs -n1 dirname | sort -u | sed 's|^|./|')
 	$(RACE) -run '$(RACETESTS)' ./cmd/ntconv
 
 .PHONY: e2e
 e2e: ## Test the command and its output with the programs that read it
+	cd duckdb && CGO_ENABLED=1 $(GO) test $(TESTFLAGS) ./...
 	cd e2e && CGO_ENABLED=1 $(GO) test -timeout 30m $(TESTFLAGS) ./...
 
 .PHONY: lint
@@ -102,6 +112,7 @@ lint: ## Check format, go vet and staticcheck
 	$(GO) tool staticcheck ./... ./.ci/testlog ./.ci/licenses ./.ci/packages
 	$(GO) build -o bin/ honnef.co/go/tools/cmd/staticcheck
 	cd e2e && export CGO_ENABLED=1 && $(GO) vet ./... && ../bin/staticcheck ./...
+	cd duckdb && export CGO_ENABLED=1 && $(GO) vet ./... && ../bin/staticcheck ./...
 
 .PHONY: fuzz
 fuzz: ## Fuzz every target for FUZZTIME inputs (or a time)

@@ -13,14 +13,14 @@ import (
 	"testing"
 )
 
-// duckdb builds ./duckdb, which replaces DuckDB's command line program, and puts it on the PATH of the test process.
+// duckdb builds the companion of ntconv sql with DuckDB's library, which replaces DuckDB's command line program.
 var duckdb = sync.OnceValues(func() (string, error) {
-	dir := filepath.Join(filepath.Dir(command), "duckdb")
-	out, err := exec.Command("go", "build", "-o", dir+string(filepath.Separator), "./duckdb").CombinedOutput()
+	program := filepath.Join(filepath.Dir(command), "companion", "ntconv-duckdb")
+	out, err := exec.Command("go", "build", "-C", "../duckdb", "-o", program, ".").CombinedOutput()
 	if err != nil {
-		return "", fmt.Errorf("go build ./duckdb: %w\n%s", err, out)
+		return "", fmt.Errorf("go build ../duckdb: %w\n%s", err, out)
 	}
-	return filepath.Join(dir, "duckdb"), nil
+	return program, nil
 })
 
 // sql runs ntconv sql and returns its output.

@@ -142,6 +142,9 @@ func checkOutput(out string, inputs ...string) error {
 	if isStdout(out) || out == "" {
 		return nil
 	}
+	if err := fileio.CheckAddress(out); err != nil {
+		return failf(exitOutput, "%s: %w", out, err)
+	}
 	// Keep the directory as it was given: the system resolves z in z/../x, but filepath.Clean removes it.
 	if dir, _ := filepath.Split(strings.TrimRight(out, string(filepath.Separator))); dir != "" && isAbsent(dir) {
 		if len(dir) > 1 {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -38,7 +39,8 @@ var sqlForms = []struct{ name, option string }{
 }
 
 // sqlHelp is the help of ntconv sql.
-const sqlHelp = "Run a query in SQL over the tables of traces. The program duckdb, which must be installed, runs it: " + duckdbPlace + ".\n\n" +
+const sqlHelp = "Run a query in SQL over the tables of traces. DuckDB runs it: its program duckdb (" + duckdbPlace + "),\n" +
+	"or " + companion + " next to ntconv.\n\n" +
 	"A TRACE is a trace or a profile, a directory of these or a quoted pattern, a directory of tables (ntconv to parquet), a dataset\n" +
 	"(ntconv to parquet --dataset), or a trace of one. Traces and profiles are converted to a temporary directory (in TMPDIR), with a\n" +
 	"typed table for every event type; to run more than one query, convert once. Every table is a view over all traces, with a column\n" +
@@ -88,7 +90,7 @@ func (a *app) sqlCmd() *cobra.Command {
 				"form of the result: "+strings.Join(forms[1:], ", ")+"; auto is table on a terminal, else csv")
 			flags.BoolVar(&q.views, "views", false,
 				"print the statements that create the views; all arguments are directories of tables or datasets")
-			flags.StringVar(&q.duckdb, "duckdb", "duckdb", "`program` to run")
+			flags.StringVar(&q.duckdb, "duckdb", "", "`program` to run (default: duckdb, else ntconv-duckdb, which may be next to ntconv)")
 		})
 		a.addInputFlags(cmd)
 	})
@@ -154,10 +156,9 @@ func (a *app) sqlViews(q *question) error {
 
 // sql runs a query.
 func (a *app) sql(cmd *cobra.Command, q *question) error {
-	program, err := exec.LookPath(q.duckdb)
+	program, err := findDuckDB(q.duckdb)
 	if err != nil {
-		return failf(exitUsage, "%w; ntconv sql needs the DuckDB program: get it from %s, or name it with --duckdb",
-			err, duckdbPlace)
+		return err
 	}
 	if q.file != "" {
 		if q.query, err = readQuery(string(q.file)); err != nil {
@@ -190,6 +191,35 @@ func (a *app) sql(cmd *cobra.Command, q *question) error {
 	}
 	a.sum.Done = converted // without a conversion there is no summary
 	return partial
+}
+
+// companion is the program with DuckDB that make sql builds, and that packages have next to ntconv.
+const companion = "ntconv-duckdb"
+
+// findDuckDB returns the program that runs queries: the one that --duckdb names, else DuckDB's own, else the companion next to this
+// program or on the PATH.
+func findDuckDB(name string) (string, error) {
+	names := []string{name}
+	if name == "" {
+		names = []string{"duckdb"}
+		if own, err := os.Executable(); err == nil {
+			if real, err := filepath.EvalSymlinks(own); err == nil {
+				own = real
+			}
+			names = append(names, filepath.Join(filepath.Dir(own), companion))
+		}
+		names = append(names, companion)
+	}
+	var first error
+	for _, name := range names {
+		program, err := exec.LookPath(name)
+		if err == nil {
+			return program, nil
+		}
+		first = cmp.Or(first, err)
+	}
+	return "", failf(exitUsage, "%w; ntconv sql needs DuckDB: get its program from %s, build %s with make sql, or name a program with --duckdb",
+		first, duckdbPlace, companion)
 }
 
 func readQuery(name string) (string, error) {

@@ -4,6 +4,7 @@ package main
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -76,6 +77,29 @@ func TestSQLWithoutDuckDB(t *testing.T) {
 	r := runSQL(t, "SELECT 1", "no-such-trace")
 	if r.code != exitUsage || r.stdout != "" || !strings.Contains(r.stderr, duckdbPlace) || !strings.Contains(r.stderr, "--duckdb") {
 		t.Errorf("exit code %d, output %q, messages %q", r.code, r.stdout, r.stderr)
+	}
+}
+
+// The companion is found next to the command, and a duckdb on the PATH goes first.
+func TestSQLCompanion(t *testing.T) {
+	dir := t.TempDir()
+	own, err := os.Executable()
+	must(t, err)
+	data, err := os.ReadFile(own)
+	must(t, err)
+	copied := filepath.Join(dir, "ntconv")
+	must(t, os.WriteFile(copied, data, 0o755))
+	for _, name := range []string{companion, "path/duckdb"} {
+		must(t, os.MkdirAll(filepath.Join(dir, filepath.Dir(name)), 0o755))
+		must(t, os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\necho "+filepath.Base(name)+" answers\n"), 0o755))
+	}
+	for path, want := range map[string]string{"none": companion, "path": "duckdb"} {
+		cmd := exec.Command(copied, "sql", "SELECT 1", tableDir(t, "app.parquet", "events"))
+		cmd.Env = append(os.Environ(), asCommand+"=1", "TMPDIR="+dir, "PATH="+filepath.Join(dir, path))
+		out, err := cmd.CombinedOutput()
+		if err != nil || string(out) != want+" answers\n" {
+			t.Errorf("PATH %s: %v: %s", path, err, out)
+		}
 	}
 }
 

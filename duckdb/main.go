@@ -1,11 +1,11 @@
-// Command duckdb implements the arguments of the duckdb command line program that ntconv sql uses, so that tests do not
-// depend on an installed DuckDB.
+// Command ntconv-duckdb is DuckDB for ntconv sql, for machines without DuckDB's own program: ntconv finds it beside itself.
 //
-// It replaces that program: DuckDB itself executes the SQL, linked as a library, but arguments, output modes and exit
-// codes are implemented here, following https://duckdb.org/docs/stable/clients/cli/arguments. It supports -init, -c,
-// -f, -cmd, -bail, -batch, -readonly, -no-stdin, -nullvalue and the output modes -box, -csv and -json, and rejects all
-// others. Like the program since version 1.3, it prints "-- Loading
-// resources from FILE" to standard error for -init.
+// DuckDB itself executes the SQL, linked as a library. Arguments, forms of results and exit codes are those of DuckDB's program
+// (https://duckdb.org/docs/stable/clients/cli/arguments), as far as ntconv sql and scripts need them: -init, -c, -f, -cmd, -bail,
+// -batch, -readonly, -no-stdin, -nullvalue, -version and the forms -box, -csv, -json, -jsonlines, -markdown and -line. All others
+// are rejected. Like the program since version 1.3, it prints "-- Loading resources from FILE" to standard error for -init.
+//
+// It is a module of its own, because it needs a C compiler and a library of 40 MB.
 package main
 
 import (
@@ -44,6 +44,7 @@ type options struct {
 	commands []string // SQL of -cmd, executed before standard input
 	scripts  []string // SQL of -c and -f, executed instead of standard input
 	noStdin  bool
+	version  bool
 }
 
 // parseArguments accepts options with one or two hyphens, like the program.
@@ -64,8 +65,11 @@ func parseArguments(args []string) (*options, error) {
 			name = name[1:]
 		}
 		switch name {
-		case "box", "csv", "json":
+		case "box", "csv", "json", "jsonlines", "markdown", "line":
 			o.mode = name
+			continue
+		case "version":
+			o.version = true
 			continue
 		case "bail", "batch":
 			continue // an error always ends a script here
@@ -112,6 +116,9 @@ func (o *options) take(name, value string) error {
 
 // run executes all scripts in the order used by the program.
 func (o *options) run(out, messages io.Writer) error {
+	if o.version {
+		o.commands, o.scripts = nil, []string{"SELECT library_version AS version FROM pragma_version()"}
+	}
 	dsn := o.database
 	if dsn == ":memory:" {
 		dsn = ""
