@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bytes"
+	"compress/gzip"
 	"crypto/sha256"
 	"fmt"
 	"os"
@@ -366,5 +368,42 @@ func TestDatasetOptimize(t *testing.T) {
 	}
 	if r := succeed(t, dir, "dataset", "optimize", "--json", "--older-than", "0s", set); !strings.Contains(r.stdout, `"expired": 5`) || len(tracesOf(t, dir, set)) != 0 {
 		t.Errorf("%s", r.stdout)
+	}
+}
+
+// Parquet is read from a pipe and from compressed files as from a file, within the limit of temporary files.
+func TestParquetPipes(t *testing.T) {
+	dir := t.TempDir()
+	succeed(t, dir, "to", "parquet", "-q", trace(t, "jit"), "-o", "events.parquet")
+	data, err := os.ReadFile(filepath.Join(dir, "events.parquet"))
+	must(t, err)
+	want := succeed(t, dir, "print", "events.parquet").stdout
+	if strings.Count(want, "\n") < 1000 {
+		t.Fatalf("%d bytes of events", len(want))
+	}
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	z.Write(data)
+	must(t, z.Close())
+	write(t, dir, "events.parquet.gz", packed.Bytes())
+	if got := succeed(t, dir, "print", "events.parquet.gz").stdout; got != want {
+		t.Errorf("compressed: %d bytes of events, want %d", len(got), len(want))
+	}
+	for name, in := range map[string][]byte{"a pipe": data, "compressed in a pipe": packed.Bytes()} {
+		if r := invoke(t, dir, in, "print", "-"); r.code != exitOK || r.stdout != want {
+			t.Errorf("%s: code %d, %d bytes of events, want %d: %s", name, r.code, len(r.stdout), len(want), r.stderr)
+		}
+		if r := invoke(t, dir, in, "to", "pprof", "--kind", "wall", "-f", "-", "-o", "p.pb.gz"); r.code != exitOK && r.code != exitEmpty { // read twice
+			t.Errorf("%s: code %d: %s", name, r.code, r.stderr)
+		}
+	}
+	if r := invoke(t, dir, data[:len(data)-100], "print", "-"); r.code != exitInput || !strings.Contains(r.stderr, "truncated") {
+		t.Errorf("cut: code %d: %s", r.code, r.stderr)
+	}
+	if r := invoke(t, dir, data, "print", "--max-spool", "10000", "-"); r.code != exitLimit {
+		t.Errorf("with a limit: code %d: %s", r.code, r.stderr)
+	}
+	if left, err := filepath.Glob(filepath.Join(dir, "ntconv-*")); err != nil || len(left) > 0 {
+		t.Errorf("left: %q, %v", left, err)
 	}
 }

@@ -36,6 +36,7 @@ func parquetIn() *In {
 			return o
 		},
 		Needed:   true,
+		Random:   true,
 		NoBytes:  Advice{"an empty file", "check that the program that wrote it has closed it"},
 		NoEvents: Advice{"the tables have no rows of events", "check the query or selection that wrote them"},
 	}

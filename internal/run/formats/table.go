@@ -35,6 +35,8 @@ type In struct {
 	SniffDir func(members []string) bool
 	// Archive means that SniffDir also decides whether a zip archive with these members is of this format.
 	Archive bool
+	// Random means that inputs are read at any offset. Pipes and compressed files are copied to a temporary file.
+	Random bool
 	// Ordered means that events of the format come in time order regardless of ReadOptions.Order.
 	Ordered bool
 	// Profile reports whether an input with this Info is a profile: its samples may be added up in any order, because

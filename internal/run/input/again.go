@@ -1,6 +1,7 @@
 package input
 
 import (
+	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
@@ -61,6 +62,38 @@ func (in *Input) copyPipe(name string, pipe io.Reader, opts fileio.InputOptions)
 	}
 	in.file = temp
 	return fileio.FromReader(name, temp, opts)
+}
+
+// makeRandom copies the content of an input whose format is read at any offset to a temporary file, if the input cannot be read so:
+// a pipe, or compressed data.
+func (in *Input) makeRandom() error {
+	if in.raw.IsDir() || in.opts.Temp == nil {
+		return nil
+	}
+	if _, _, err := in.raw.At(); err == nil || !errors.Is(err, errors.ErrUnsupported) {
+		return err
+	}
+	if in.head == nil {
+		s, err := in.raw.Stream()
+		if err != nil {
+			return err
+		}
+		in.head = &head{s, bufio.NewReader(s)}
+	}
+	name := in.raw.Name()
+	temp, err := in.spool(name, in.head.peeked)
+	in.head.stream.Close()
+	in.head = nil
+	if err != nil {
+		return err
+	}
+	in.raw.Close()
+	if in.file != nil {
+		in.file.Close()
+	}
+	in.file = temp
+	in.raw, err = fileio.FromReader(name, temp, in.options())
+	return err
 }
 
 // checkStart returns an error if the stream cannot be decompressed, even if its format need not be recognized.

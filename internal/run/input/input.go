@@ -149,6 +149,9 @@ func open(name string, o *Options) (*Input, error) {
 	if in.Format == nil {
 		err = in.recognize()
 	}
+	if err == nil && in.Format.In.Random {
+		err = in.makeRandom()
+	}
 	if err != nil {
 		in.Close()
 		return nil, &Error{in.raw.Name(), err}
