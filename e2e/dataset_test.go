@@ -100,3 +100,58 @@ func queried(t *testing.T, query string, inputs ...string) string {
 	}
 	return string(r.stdout)
 }
+
+// A query sees whole commits while other commands add traces, join files and remove traces: all of its tables have the same traces.
+// A query may fail instead, if a file that it reads is removed.
+func TestDatasetSnapshots(t *testing.T) {
+	traces := tracesForTables(t)
+	fleet := filepath.Join(t.TempDir(), "fleet")
+	collect(t, fleet, traces[:2])
+	stop := make(chan struct{})
+	changes := make(chan int)
+	go func() {
+		n := 0
+		defer func() { changes <- n }()
+		for ; ; n++ {
+			select {
+			case <-stop:
+				return
+			default:
+			}
+			switch trace := traces[n%len(traces)]; n % 4 {
+			case 0, 1:
+				run(t, command, "to", "parquet", "-q", "--dataset", fleet, trace)
+			case 2:
+				run(t, command, "dataset", "optimize", "-q", fleet)
+			case 3:
+				run(t, command, "dataset", "rm", fleet, "--where", "service=shopotel")
+			}
+		}
+	}()
+	failed, different := 0, map[string]bool{}
+	for range 25 {
+		r := sqlResult(t, "-q", `SELECT (SELECT count(*) FROM events), (SELECT sum(event_count)::BIGINT FROM trace_info),
+			(SELECT count(*) FROM samples), (SELECT sum(sample_count)::BIGINT FROM trace_info)`, fleet)
+		if r.code != complete {
+			if !strings.Contains(string(r.stderr), "run the query again") {
+				t.Errorf("exit code %d: %s", r.code, r.stderr)
+			}
+			failed++
+			continue
+		}
+		_, row, _ := strings.Cut(string(r.stdout), "\n")
+		n := strings.Split(strings.TrimSpace(row), ",")
+		if len(n) != 4 || n[0] != n[1] || n[2] != n[3] || n[0] == "0" {
+			t.Errorf("events, those of trace_info, samples, those of trace_info: %s", row)
+		}
+		different[row] = true
+	}
+	close(stop)
+	t.Logf("%d changes, %d different results, %d failed queries", <-changes, len(different), failed)
+	if len(different) < 2 || failed > 20 {
+		t.Errorf("%d different results, %d failed queries", len(different), failed)
+	}
+	if r := run(t, command, "dataset", "verify", "-q", fleet); r.code != complete {
+		t.Errorf("verify: %s%s", r.stdout, r.stderr)
+	}
+}

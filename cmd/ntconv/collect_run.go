@@ -2,13 +2,11 @@ package main
 
 import (
 	"cmp"
-	"encoding/hex"
 	"errors"
 	"io"
 	"os"
 	"path/filepath"
 	"reflect"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -107,46 +105,13 @@ func (r *collecting) try(o *outcome) error {
 		return err
 	}
 	defer in.Close()
-	sum, beginnings, err := r.identify(in)
-	if err != nil {
-		return inputFailure(err, false)
+	trace, err := r.begin(in, o, plan.Selection.String())
+	if trace == nil {
+		return err
 	}
-	o.uid = dataset.UIDOf(sum.SHA256)
-	claim := r.claim(o.uid)
-	made := madeWith{plan.Selection.String(), r.collection.settings}
-	if m := in.Manifest(); m != nil { // from a dataset, which may have only a selection
-		made.selection = strings.TrimSpace(m.Selection + " " + made.selection)
-	}
-	addition, err := r.set.Begin(sum.SHA256, &dataset.BeginOptions{
-		Replaces: func(m *dataset.Manifest) bool {
-			old := madeOf(m)
-			moved := r.collection.service != "" && r.collection.service != m.Service
-			return r.collection.replace && (old != made || moved) || made.contains(old) || m.UID != o.uid && made == old
-		},
-		Beginnings: beginnings, Cleaner: r.app.cleaner,
-	})
-	if err != nil {
-		r.release(o.uid)
-	}
-	var exists *dataset.ExistsError
-	switch {
-	case errors.As(err, &exists):
-		if m := exists.Trace.Manifest; m != nil && madeOf(m) != made {
-			return failf(exitUsage, "the dataset has it with %s, and this run has %s; add --%s to replace it", madeOf(m), made, flagReplace)
-		}
-		o.Status, o.Output = statusThere, exists.Trace.Path
-		return nil
-	case errors.Is(err, dataset.ErrBusy):
-		o.Status = statusBusy
-		return failf(exitIncomplete, "another run is adding it to the dataset; when that run has ended, the same command adds what it did not")
-	case err != nil:
-		return fail(exitOutput, err)
-	}
-	trace := &tracing{
-		collecting: r, app: one, conversion: &conversion, addition: addition, made: made, size: in.Size(), content: sum.Bytes, from: in.Manifest(), claim: claim,
-	}
+	trace.app, trace.conversion = one, &conversion
 	conversion.Adapt = func(target *formats.Target) {
-		target.Trace = &formats.Trace{UID: addition.UID(), Service: trace.service(), Typed: r.set.Config().Typed}
+		target.Trace = &formats.Trace{UID: o.uid, Service: trace.service(), Typed: r.set.Config().Typed}
 	}
 	plan.Before = append(plan.Before, trace.count)
 	formats.Serve(conversion.Symbols, one.downloads())
@@ -155,64 +120,49 @@ func (r *collecting) try(o *outcome) error {
 		return err
 	}
 	r.release(o.uid)
-	return errors.Join(err, addition.Abort())
+	return errors.Join(err, trace.addition.Abort())
 }
 
-// identify returns the hash of an input, and the traces of the dataset that are a beginning of it: a file with such a name was added
-// while it grew.
-func (r *collecting) identify(in *input.Input) (*input.Sum, []string, error) {
-	recorded, err := r.recorded(sourceName(in.FirstName()))
+// begin starts to add an input. If the dataset has it, the result is nil and o has the status.
+func (r *collecting) begin(in *input.Input, o *outcome, selection string) (*tracing, error) {
+	sum, beginnings, err := r.identify(in)
 	if err != nil {
-		return nil, nil, err
+		return nil, inputFailure(err, false)
 	}
-	var lengths []int64
-	known := make(map[int64][]string)
-	for _, m := range recorded {
-		if m.Content > 0 {
-			lengths = append(lengths, m.Content)
-			known[m.Content] = append(known[m.Content], m.SHA256)
+	o.uid = dataset.UIDOf(sum.SHA256)
+	claim := r.claim(o.uid)
+	made := madeWith{selection, r.collection.settings}
+	if m := in.Manifest(); m != nil { // from a dataset, which may have only a selection
+		made.selection = strings.TrimSpace(m.Selection + " " + made.selection)
+	}
+	addition, err := r.set.Begin(sum.SHA256, &dataset.BeginOptions{
+		Replaces:   func(m *dataset.Manifest) bool { return r.replaces(m, made, m.UID != o.uid) },
+		Beginnings: beginnings, Cleaner: r.app.cleaner,
+	})
+	if err == nil {
+		return &tracing{collecting: r, addition: addition, made: made, size: in.Size(), content: sum.Bytes, from: in.Manifest(), claim: claim}, nil
+	}
+	r.release(o.uid)
+	var exists *dataset.ExistsError
+	switch {
+	case errors.As(err, &exists):
+		if old := madeOf(exists.Trace.Manifest); old != made {
+			return nil, failf(exitUsage, "the dataset has it with %s, and this run has %s; add --%s to replace it", old, made, flagReplace)
 		}
+		o.Status, o.Output = statusThere, exists.Trace.Path
+		return nil, nil
+	case errors.Is(err, dataset.ErrBusy):
+		o.Status = statusBusy
+		return nil, failf(exitIncomplete, "another run is adding it to the dataset; when that run has ended, the same command adds what it did not")
 	}
-	sum, err := in.Sum(slices.Compact(slices.Sorted(slices.Values(lengths))))
-	if err != nil {
-		return nil, nil, err
-	}
-	var beginnings []string
-	for length, beginning := range sum.Beginnings {
-		if length < sum.Bytes && slices.Contains(known[length], hex.EncodeToString(beginning)) {
-			beginnings = append(beginnings, dataset.UIDOf(beginning))
-		}
-	}
-	return sum, beginnings, nil
+	return nil, fail(exitOutput, err)
 }
 
-// recorded returns the traces of the dataset that were added from a file with that name.
-func (r *collecting) recorded(name string) (list []*dataset.Manifest, err error) {
-	commits, err := r.set.Commits()
-	if err != nil {
-		return nil, err
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, c := range commits {
-		names := r.sources[c.ID]
-		if names == nil { // commits do not change
-			names = make(map[string][]*dataset.Manifest)
-			for i := range c.Traces {
-				source := sourceName(c.Traces[i].Source)
-				names[source] = append(names[source], &c.Traces[i])
-			}
-			r.sources[c.ID] = names
-		}
-		list = append(list, names[name]...)
-	}
-	return list, nil
-}
-
-// sourceName returns the name of an input without directories and compression.
-func sourceName(name string) string {
-	rest, _ := formats.CutCompression(filepath.Base(name))
-	return rest
+// replaces reports whether a trace of the dataset is replaced by one that is made so. grew means that it is a beginning of that.
+func (r *collecting) replaces(m *dataset.Manifest, made madeWith, grew bool) bool {
+	old := madeOf(m)
+	moved := r.collection.service != "" && r.collection.service != m.Service
+	return made.contains(old) || grew && made == old || r.collection.replace && (old != made || moved)
 }
 
 // flush publishes the traces that wait, and gives those that could not be published their errors, of which it prints one: they
@@ -230,70 +180,6 @@ func (r *collecting) flush() {
 	if len(r.failures) > 0 {
 		events, bytes := r.total()
 		r.app.sum.Events, r.app.sum.Selected, r.app.sum.Bytes = events, events, bytes
-	}
-}
-
-// madeWith is what the tables of a trace depend on besides the trace: the selection of events and other flags.
-type madeWith struct{ selection, settings string }
-
-func madeOf(m *dataset.Manifest) madeWith { return madeWith{m.Selection, m.Settings} }
-
-// contains reports whether tables have all that others of the trace have: only these are a selection.
-func (m madeWith) contains(other madeWith) bool {
-	return m.selection == "" && other.selection != "" && m.settings == other.settings
-}
-
-func (m madeWith) String() string {
-	return cmp.Or(strings.TrimSpace(m.selection+" "+m.settings), "all events and the default settings")
-}
-
-// A claim is the right of a job to add the trace with a UID. The collection's mutex guards staged and waited.
-type claim struct {
-	ended  chan struct{} // closed when the trace is in the dataset, or the addition has failed
-	staged bool          // the batch has the trace
-	waited bool          // another job waits
-}
-
-// claim waits until no other job of this run adds the trace with this UID. Without it, two inputs with the same content would see
-// each other as busy. A trace that another job waits for is published at once.
-func (r *collecting) claim(uid string) *claim {
-	for {
-		r.mu.Lock()
-		other := r.adding[uid]
-		if other == nil {
-			mine := &claim{ended: make(chan struct{})}
-			r.adding[uid] = mine
-			r.mu.Unlock()
-			return mine
-		}
-		other.waited = true
-		staged := other.staged
-		r.mu.Unlock()
-		if staged {
-			r.adds.Flush()
-		}
-		<-other.ended
-	}
-}
-
-// stage states that the batch has the trace.
-func (r *collecting) stage(c *claim) {
-	r.mu.Lock()
-	c.staged = true
-	waited := c.waited
-	r.mu.Unlock()
-	if waited {
-		r.adds.Flush()
-	}
-}
-
-// release ends the claim of a UID.
-func (r *collecting) release(uid string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if c := r.adding[uid]; c != nil {
-		delete(r.adding, uid)
-		close(c.ended)
 	}
 }
 

@@ -366,6 +366,9 @@ func TestDatasetOptimize(t *testing.T) {
 	if got := len(namesBelow(t, set)); got >= files {
 		t.Errorf("%d files, before %d", got, files)
 	}
+	if r := succeed(t, dir, "dataset", "optimize", set); !strings.HasPrefix(r.stdout, "0 traces were joined: ") {
+		t.Errorf("again: %s", r.stdout)
+	}
 	if r := succeed(t, dir, "dataset", "optimize", "--json", "--older-than", "0s", set); !strings.Contains(r.stdout, `"expired": 5`) || len(tracesOf(t, dir, set)) != 0 {
 		t.Errorf("%s", r.stdout)
 	}

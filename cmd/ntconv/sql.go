@@ -269,6 +269,9 @@ func (a *app) ask(program string, q *question, views string) error {
 		if bytes.Contains(messages.Bytes(), []byte("Catalog Error: Table with name ")) {
 			missing = "; tables of events that are not the runtime's are only in inputs that were converted with ntconv to parquet --typed"
 		}
+		if bytes.Contains(messages.Bytes(), []byte("IO Error: ")) {
+			missing = "; if another command removed or joined files of a dataset meanwhile, run the query again"
+		}
 		return failf(
 			exitUsage,
 			"the query failed: %s ended with %w; ntconv sql 'SHOW TABLES' TRACE lists the tables, 'DESCRIBE samples' the columns of one%s",

@@ -420,10 +420,23 @@ func TestKilled(t *testing.T) {
 	d := newDataset(t)
 	const traces = 60
 	rounds := 12
-	if testing.Short() {
+	switch {
+	case os.Getenv("NTCONV_NIGHTLY") != "":
+		rounds = 250 // 500 processes
+	case testing.Short():
 		rounds = 4
 	}
-	for range rounds {
+	for round := range rounds {
+		if round%12 == 11 { // so that there is always something to add
+			if _, err := d.Clean(); err != nil {
+				t.Fatal(err)
+			}
+			for i := range traces {
+				if err := d.remove1(uidOf(i)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+					t.Fatal(err)
+				}
+			}
+		}
 		killChildren(t, d.Dir(), traces)
 		v, err := d.Verify(&Check{})
 		if err != nil {

@@ -158,7 +158,23 @@ func smallCommits(commits []*Commit, target int64) (groups [][]*Commit) {
 		group = append(group, c)
 	}
 	groups = append(groups, group)
-	return slices.DeleteFunc(groups, func(g []*Commit) bool { return len(g) < 2 })
+	return slices.DeleteFunc(groups, func(g []*Commit) bool { return !shrinks(g) })
+}
+
+// shrinks reports whether commits have fewer files when they are joined.
+func shrinks(commits []*Commit) bool {
+	type key struct{ table, place, columns string }
+	seen := make(map[key]bool)
+	for _, c := range commits {
+		for _, f := range c.Files {
+			k := key{f.Table, placeOf(f), f.Columns}
+			if seen[k] {
+				return true
+			}
+			seen[k] = true
+		}
+	}
+	return false
 }
 
 // Expired returns the UIDs of traces that were recorded before a time.
