@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"crypto/sha256"
+	"errors"
 	"flag"
 	"fmt"
 	"io/fs"
@@ -15,6 +16,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/ntconv/ntconv/internal/tables/dataset"
 	"github.com/ntconv/ntconv/internal/testing/faultinject"
 )
 
@@ -215,7 +217,7 @@ func (r *faulty) run(t *testing.T, root string, f faultinject.Fault) *faultRun {
 			t.Fatal(err)
 		}
 	}
-	if dest := filepath.Join(out, r.dest); r.dir && !strings.Contains(r.args, "--dataset") {
+	if dest := filepath.Join(out, r.dest); r.dir && !r.isDataset() {
 		if err := os.Mkdir(dest, 0o700); err != nil {
 			t.Fatal(err)
 		}
@@ -242,7 +244,11 @@ func (r *faulty) run(t *testing.T, root string, f faultinject.Fault) *faultRun {
 		}
 		t.Fatal(err)
 	}
-	got.Result, got.state = *result, stateOf(t, filepath.Join(out, r.dest))
+	if got.Result = *result; !r.isDataset() {
+		got.state = stateOf(t, filepath.Join(out, r.dest))
+	} else if f == (faultinject.Fault{}) {
+		got.state = datasetState(filepath.Join(out, r.dest))
+	}
 	return got
 }
 
@@ -296,8 +302,8 @@ func stateOf(t *testing.T, dest string) string {
 	t.Helper()
 	h := sha256.New()
 	err := filepath.WalkDir(dest, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() && d.Name() == "_staging" {
-			return cmp.Or(err, fs.SkipDir)
+		if err != nil {
+			return err
 		}
 		name, _ := filepath.Rel(dest, path)
 		b := []byte{}
@@ -329,6 +335,9 @@ var leftTemp = regexp.MustCompile(`^\.ntconv-.*\.[0-9a-f]{16}\.tmp$`)
 // check compares a run with one that had no fault.
 func (r *faulty) check(clean, got *faultRun, f faultinject.Fault) error {
 	left := r.left(got.root)
+	if r.isDataset() { // the next run finishes what is decided, and finds each trace whole or not at all
+		got.state = datasetState(filepath.Join(got.root, "out", r.dest))
+	}
 	if f.Kill {
 		switch {
 		case !got.Status.Signaled():
@@ -371,11 +380,35 @@ func (r *faulty) check(clean, got *faultRun, f faultinject.Fault) error {
 
 // changed reports whether the destination is not as before.
 func (r *faulty) changed(clean, got *faultRun) bool {
-	before := "old"
-	if r.dest == "" || strings.Contains(r.args, "--dataset") {
+	switch {
+	case r.isDataset():
+		return got.state != "absent" && got.state != "0 traces"
+	case r.dest == "":
 		return got.state != clean.state && strings.Contains(got.stdout, "trace=")
 	}
-	return got.state != before
+	return got.state != "old"
+}
+
+func (r *faulty) isDataset() bool { return strings.Contains(r.args, "--dataset") }
+
+// datasetState returns the number of traces of a dataset after another run has opened it, what is wrong with it, or that there is
+// none.
+func datasetState(dir string) string {
+	d, err := dataset.Open(dir)
+	if errors.Is(err, dataset.ErrNotDataset) || errors.Is(err, fs.ErrNotExist) {
+		return "absent"
+	}
+	if err == nil {
+		_, err = d.Clean()
+	}
+	if err != nil {
+		return err.Error()
+	}
+	v, err := d.Verify(&dataset.Check{})
+	if err != nil || len(v.Problems) > 0 {
+		return fmt.Sprint(err, v)
+	}
+	return fmt.Sprint(v.Traces, " traces")
 }
 
 // checkFailure checks a run that has failed.
