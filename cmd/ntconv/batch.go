@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/ntconv/ntconv/internal/data/message"
+	"github.com/ntconv/ntconv/internal/files/fileio"
 	"github.com/ntconv/ntconv/internal/run/input"
 	"github.com/ntconv/ntconv/internal/run/pass"
 	"github.com/spf13/cobra"
@@ -58,7 +59,7 @@ type batch struct {
 func newBatch(a *app, inputs []string) *batch {
 	b := &batch{app: a}
 	for _, name := range inputs {
-		b.list = append(b.list, outcome{Input: name})
+		b.list = append(b.list, outcome{Input: fileio.Shown(name), name: name})
 	}
 	return b
 }
@@ -124,7 +125,7 @@ func (b *batch) measure(o *outcome, process func(*outcome) error) {
 	if err != nil {
 		o.Error = errorOf(o.Input, err)
 	}
-	if info, err := os.Stat(o.Input); err == nil && !info.IsDir() {
+	if info, err := os.Stat(o.name); err == nil && !info.IsDir() {
 		b.bytes.Add(info.Size())
 	}
 }
@@ -201,7 +202,7 @@ func (b *batch) convert(cmd *cobra.Command, c *conversion, o *outcome) error {
 	}
 	own := *c
 	own.out, own.Output = o.Output, nil
-	one, err := b.app.alone(func(one *app) error { return one.convertAll(cmd, &own, []string{o.Input}) })
+	one, err := b.app.alone(func(one *app) error { return one.convertAll(cmd, &own, []string{o.name}) })
 	if sum := one.sum; sum != nil && sum.Done {
 		o.Events, o.Bytes, o.Report, o.Note = sum.Events, sum.Bytes, sum.Report, sum.Line()
 	}

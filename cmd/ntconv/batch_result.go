@@ -58,6 +58,7 @@ type outcome struct {
 	Exit    int          `json:"exit"`
 	Error   string       `json:"error,omitempty"`
 	uid     string       // in a dataset
+	name    string       // with which the input is opened
 }
 
 // Rows are what became of the inputs of a run, in their order. They are the part of a formats.Result that all runs

@@ -100,7 +100,7 @@ func (r *collecting) try(o *outcome) error {
 		return err
 	}
 	plan := conversion.Plan
-	in, err := one.open([]string{o.Input}, true)
+	in, err := one.open([]string{o.name}, true)
 	if err != nil {
 		return err
 	}

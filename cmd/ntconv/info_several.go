@@ -32,7 +32,7 @@ func (a *app) infoEach(in *inputs, jobs int, anyOrder bool, form infoOptions) er
 	b.run("reading", jobs, func(i int, o *outcome) error {
 		d := &list[i]
 		_, err := a.alone(func(one *app) error {
-			return one.info(o.Input, anyOrder, func(_ *pass.Pass, of *description) error {
+			return one.info(o.name, anyOrder, func(_ *pass.Pass, of *description) error {
 				d.description = of
 				return nil
 			})

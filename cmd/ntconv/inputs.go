@@ -107,7 +107,7 @@ func (a *app) findInputs(args []string) (*inputs, error) {
 	if !slices.ContainsFunc(args, a.isExpanded) {
 		found := &input.Found{Names: args}
 		for _, name := range args {
-			found.Below = append(found.Below, filepath.Base(name))
+			found.Below = append(found.Below, fileio.Base(name))
 		}
 		return &inputs{found, false}, nil
 	}

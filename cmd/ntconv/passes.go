@@ -27,7 +27,7 @@ func (a *app) plan() (*pass.Plan, error) {
 // open opens inputs and detects their formats. again means that they will be read more than once.
 func (a *app) open(names []string, again bool) (*input.Input, error) {
 	o := &input.Options{
-		Again: again, Limits: &a.limits, Openers: a.openers, Temp: a.temps.create, TempDir: a.temps.createDir, MaxTemp: a.read.MaxTemp, Copying: a.copying,
+		Again: again, Remote: true, Limits: &a.limits, Openers: a.openers, Temp: a.temps.create, TempDir: a.temps.createDir, MaxTemp: a.read.MaxTemp, Copying: a.copying,
 		Guard: a.guard, Rewrite: a.rewrite, Taken: a.quota.Read, Merge: a.combine,
 	}
 	if a.read.Live {

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"slices"
 	"sync"
 	"syscall"
 
@@ -113,6 +114,13 @@ func (a *app) outOfMemory(err error) {
 
 // begin sets the summary of the run.
 func (a *app) begin(sum *pass.Summary) {
+	sum.Input = fileio.Shown(sum.Input)
+	for i, name := range sum.Inputs {
+		if shown := fileio.Shown(name); shown != name {
+			sum.Inputs = slices.Clone(sum.Inputs) // the names are needed to open the inputs
+			sum.Inputs[i] = shown
+		}
+	}
 	a.sum = sum
 	first := *sum
 	a.begun.Store(&first)

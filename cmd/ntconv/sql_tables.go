@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/ntconv/ntconv/internal/data/message"
+	"github.com/ntconv/ntconv/internal/files/fileio"
 	"github.com/ntconv/ntconv/internal/run/formats"
 	"github.com/ntconv/ntconv/internal/run/input"
 	"github.com/ntconv/ntconv/internal/run/job"
@@ -150,6 +151,9 @@ func nameTraces(inputs []string, sources []tables.Source) error {
 func traceName(in string, elements int) string {
 	if in == "-" {
 		return "stdin"
+	}
+	if fileio.IsRemote(in) {
+		in = fileio.Shown(in)
 	}
 	dir, base := filepath.Split(lastElements(in, elements))
 	return filepath.ToSlash(filepath.Join(dir, filepath.Base(formats.DirFor(base))))

@@ -3,7 +3,10 @@ package fileio
 import (
 	"errors"
 	"fmt"
+	"net/url"
 	"os"
+	"path"
+	"path/filepath"
 	"strings"
 )
 
@@ -29,9 +32,36 @@ func CheckAddress(name string) error {
 	case "azblob", "az", "abfs", "abfss", "wasb", "wasbs":
 		next = "copy with azcopy, or mount the container"
 	case "http", "https":
-		next = "download it, or pass it through a pipe with the name -"
+		next = "only inputs of the command can be read over HTTP"
 	case "file":
 		next = "name the path alone"
 	}
 	return fmt.Errorf("%w, and %s: addresses are not supported; %s", ErrAddress, scheme, next)
+}
+
+// IsRemote reports whether a name is an address that is read over HTTP: http://HOST/PATH or https://HOST/PATH.
+func IsRemote(name string) bool {
+	lower := strings.ToLower(name)
+	return strings.HasPrefix(lower, "https://") || strings.HasPrefix(lower, "http://")
+}
+
+// Shown returns a name without what must not be shown: the query of an address may be a signature, and its user has a password.
+func Shown(name string) string {
+	if !IsRemote(name) {
+		return name
+	}
+	u, err := url.Parse(name)
+	if err != nil {
+		return "an address"
+	}
+	u.User, u.RawQuery, u.Fragment = nil, "", ""
+	return u.String()
+}
+
+// Base returns the last element of a name, of an address without its query.
+func Base(name string) string {
+	if IsRemote(name) {
+		return path.Base(Shown(name))
+	}
+	return filepath.Base(name)
 }

@@ -13,7 +13,7 @@ func TestAddresses(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
 	for name, says := range map[string]string{
-		"s3://bucket/trace.nettrace": "aws s3 cp", "gs://b/x": "gcloud storage cp", "azblob://c/x/": "azcopy", "https://host/x": "pipe", "file:///tmp/x": "path alone",
+		"s3://bucket/trace.nettrace": "aws s3 cp", "gs://b/x": "gcloud storage cp", "azblob://c/x/": "azcopy", "https://host/x": "only inputs", "file:///tmp/x": "path alone",
 		"hdfs://x/y": "mount the store",
 	} {
 		_, opened := Open(name, InputOptions{Dir: true})

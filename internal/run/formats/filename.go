@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/ntconv/ntconv/internal/files/fileio"
 )
 
 // compressionExts returns the extensions of compressed files, which can be read and written.
@@ -109,10 +111,10 @@ const chromeInfix = ".chrome"
 
 // OutputFor returns the default name of the output for an input: in the current directory, with the extension of the
 // format. trace.nettrace.gz becomes trace.pb.gz. The result may be the name of the input itself.
-func (f *Format) OutputFor(in string) string { return stem(filepath.Base(in)) + f.Exts[0] }
+func (f *Format) OutputFor(in string) string { return stem(fileio.Base(in)) + f.Exts[0] }
 
 // DirFor returns the default name of the output directory for an input, with a trailing separator.
-func DirFor(in string) string { return stem(filepath.Base(in)) + string(filepath.Separator) }
+func DirFor(in string) string { return stem(fileio.Base(in)) + string(filepath.Separator) }
 
 // stem removes the extensions of a format and of a compression after it. It tries the format first, because the
 // extension .pb.gz ends like that of a compression. It also removes chromeInfix, which must not precede .json.

@@ -60,7 +60,7 @@ func (a absence) Unwrap() error { return fs.ErrNotExist }
 
 // IsPattern reports whether Find treats a word as a pattern: it has a metacharacter, and no file has this name.
 func IsPattern(word string) bool {
-	if word == "-" || !strings.ContainsAny(word, "*?[") {
+	if word == "-" || fileio.IsRemote(word) || !strings.ContainsAny(word, "*?[") {
 		return false
 	}
 	_, err := os.Stat(word)
@@ -110,7 +110,7 @@ func (f *finder) below(name string) string {
 	if rel, err := filepath.Rel(f.root, name); f.root != "" && err == nil && rel != "." {
 		return rel
 	}
-	return filepath.Base(name)
+	return fileio.Base(name)
 }
 
 // dir adds the inputs in a directory, or the directory itself.

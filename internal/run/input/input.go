@@ -26,6 +26,9 @@ type Options struct {
 	From *formats.Format
 	// Again requests inputs that can be read more than once.
 	Again bool
+	// Remote allows inputs that are read over HTTP: http://HOST/PATH and https://HOST/PATH. A service that passes names of others
+	// must not set it.
+	Remote bool
 	// Follow, if not nil, makes regular files streams that are read on at their end while another program writes them, until
 	// the context ends; then every stream ends.
 	Follow context.Context
@@ -88,6 +91,8 @@ type Input struct {
 	dated  bool         // the latest pass ignored ReadOptions.Start, because the input has a date
 	taken  atomic.Int64 // decompressed bytes read by the longest pass
 
+	body io.ReadCloser // of an answer over HTTP, or nil
+
 	extracted string            // directory of the tables of a trace of a dataset, removed by Close; "" for other inputs
 	manifest  *dataset.Manifest // of such a trace
 }
@@ -132,6 +137,8 @@ func open(name string, o *Options) (*Input, error) {
 	switch dir, uid, of := dataset.SplitTrace(name); {
 	case of:
 		err = in.openExtracted(name, dir, uid)
+	case o.Remote && fileio.IsRemote(name):
+		err = in.openRemote(name)
 	case !o.Again && o.Follow == nil || isDir(name):
 		in.raw, err = fileio.Open(name, in.options())
 	case o.Again:
@@ -144,7 +151,7 @@ func open(name string, o *Options) (*Input, error) {
 		if in.raw != nil {
 			name = in.raw.Name()
 		}
-		return nil, &Error{name, err}
+		return nil, &Error{fileio.Shown(name), err}
 	}
 	if in.Format == nil {
 		err = in.recognize()
@@ -241,6 +248,9 @@ func (in *Input) Close() {
 	if in.file != nil {
 		in.file.Close()
 	}
+	if in.body != nil {
+		in.body.Close()
+	}
 	if in.extracted != "" {
 		os.RemoveAll(in.extracted)
 	}
@@ -251,7 +261,7 @@ func (in *Input) Name() string { return NameOf(in.raw.Name(), len(in.others)) }
 
 // NameOf returns the name of several inputs for messages.
 func NameOf(first string, others int) string {
-	if first == "-" {
+	if first = fileio.Shown(first); first == "-" {
 		first = fileio.StdinName
 	}
 	if others == 0 {
