@@ -110,3 +110,23 @@ func TestFaults(t *testing.T) {
 		})
 	}
 }
+
+// Very many commits are joined in steps, without an open file for each.
+func TestOptimizeMany(t *testing.T) {
+	d := newDataset(t)
+	const traces = joinCommits*2 + 5
+	for i := range traces {
+		if outcome := add(d, 6*i, 0); outcome != "added" { // of one partition
+			t.Fatal(outcome)
+		}
+	}
+	o, err := d.Optimize(1<<30, nil)
+	if err != nil || o.Traces != traces || o.After > o.Before/50+17 {
+		t.Errorf("%+v, %v", o, err)
+	}
+	clean(t, d, traces)
+	commits, err := d.Commits()
+	if err != nil || len(commits) != 2 { // that of the tables, and one of all traces
+		t.Errorf("%d commits, %v", len(commits), err)
+	}
+}

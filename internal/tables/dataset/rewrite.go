@@ -99,7 +99,7 @@ type Optimized struct {
 	Saved  int64 `json:"bytes_saved"`
 }
 
-// Optimize joins the files of small commits, so that commits have about target bytes. It runs beside runs that add and remove
+// Optimize joins the files of small commits, until commits have about target bytes. It runs beside runs that add and remove
 // traces: a commit that one of them replaces in the meantime stays as it is. done, if not nil, is called after each new commit with
 // the bytes of those that it replaces.
 func (d *Dataset) Optimize(target int64, done func(bytes int64)) (o Optimized, err error) {
@@ -114,6 +114,29 @@ func (d *Dataset) Optimize(target int64, done func(bytes int64)) (o Optimized, e
 		o.Before += len(c.Files)
 		o.Saved += c.Bytes()
 	}
+	joined := make(map[string]bool) // traces
+	for {
+		n, err := d.joinSmall(commits, target, joined, done)
+		if err != nil {
+			return o, err
+		}
+		if commits, err = d.Commits(); err != nil {
+			return o, err
+		}
+		if n == 0 {
+			break
+		}
+	}
+	o.Traces = len(joined)
+	for _, c := range commits {
+		o.After += len(c.Files)
+		o.Saved -= c.Bytes()
+	}
+	return o, err
+}
+
+// joinSmall joins groups of small commits, notes their traces, and returns the number of groups.
+func (d *Dataset) joinSmall(commits []*Commit, target int64, joined map[string]bool, done func(bytes int64)) (n int, err error) {
 	for _, group := range smallCommits(commits, target) {
 		var ids []string
 		bytes := int64(0)
@@ -126,22 +149,23 @@ func (d *Dataset) Optimize(target int64, done func(bytes int64)) (o Optimized, e
 			continue
 		}
 		if err != nil {
-			return o, err
+			return n, err
 		}
+		n++
 		for _, c := range group {
-			o.Traces += len(c.Traces)
+			for i := range c.Traces {
+				joined[c.Traces[i].UID] = true
+			}
 		}
 		if done != nil {
 			done(bytes)
 		}
 	}
-	commits, err = d.Commits()
-	for _, c := range commits {
-		o.After += len(c.Files)
-		o.Saved -= c.Bytes()
-	}
-	return o, err
+	return n, nil
 }
+
+// joinCommits is the number of commits that are joined at a time: their files of one table are open together.
+const joinCommits = 100
 
 // smallCommits returns groups of commits to join: of those with at most half of the target, in the order of their first trace, so
 // that a file has traces of one time.
@@ -151,7 +175,7 @@ func smallCommits(commits []*Commit, target int64) (groups [][]*Commit) {
 	var group []*Commit
 	bytes := int64(0)
 	for _, c := range commits {
-		if bytes += c.Bytes(); bytes > target {
+		if bytes += c.Bytes(); bytes > target || len(group) == joinCommits {
 			groups = append(groups, group)
 			group, bytes = nil, c.Bytes()
 		}
