@@ -189,9 +189,7 @@ type listedTrace struct {
 
 // listDataset prints the traces of a dataset.
 func (a *app) listDataset(set *dataset.Dataset, chosen *dataset.Filter, asJSON bool) error {
-	if err := set.Recover(); err != nil {
-		return fail(exitOutput, err)
-	}
+	_ = set.Recover() // what cannot be finished is not listed: the directory may be read only
 	traces, unreadable := set.Traces()
 	list := []listedTrace{}
 	for i := range traces {

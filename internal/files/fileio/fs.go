@@ -77,35 +77,6 @@ func SyncDir(name string) error {
 	return nil
 }
 
-// RenameDir renames a directory. It replaces only an empty directory: the error wraps fs.ErrExist if a file or a
-// directory with entries has the new name.
-func RenameDir(from, to string) error {
-	if err := renameDir(from, to); err != nil {
-		return &Error{Name: to, Op: "rename", Bytes: -1, Err: err}
-	}
-	return nil
-}
-
-// ExchangeDirs swaps the names of two directories: at once, if the system and the file system can, else there is a moment
-// in which b does not exist.
-func ExchangeDirs(a, b string) error {
-	err := exchange(a, b)
-	if errors.Is(err, errors.ErrUnsupported) {
-		aside := a + ".old"
-		if err = renameDir(b, aside); err == nil {
-			if err = renameDir(a, b); err == nil {
-				err = renameDir(aside, a)
-			} else {
-				err = errors.Join(err, renameDir(aside, b))
-			}
-		}
-	}
-	if err != nil {
-		return &Error{Name: b, Op: "exchange", Bytes: -1, Err: err}
-	}
-	return nil
-}
-
 // renameNew uses a system call that cannot overwrite, if the kernel and the file system have one. Otherwise it uses
 // hard links, which have the same property.
 func (osFS) renameNew(from, to string) error {

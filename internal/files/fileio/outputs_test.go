@@ -254,28 +254,3 @@ func TestTwoWritersOfOneDirectory(t *testing.T) {
 type noExchangeFS struct{ osFS }
 
 func (noExchangeFS) exchange(string, string) error { return errors.ErrUnsupported }
-
-// ExchangeDirs swaps the contents of two names, and fails without a change if one does not exist.
-func TestExchangeDirs(t *testing.T) {
-	dir := t.TempDir()
-	a, b := filepath.Join(dir, "a"), filepath.Join(dir, "b")
-	for _, name := range []string{a, b} {
-		if err := os.Mkdir(name, 0o777); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(name, "file"), []byte(name), 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := ExchangeDirs(a, b); err != nil {
-		t.Fatal(err)
-	}
-	if err := ExchangeDirs(a, filepath.Join(dir, "c")); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("a directory that does not exist: %v", err)
-	}
-	for name, want := range map[string]string{a: b, b: a} {
-		if got, err := os.ReadFile(filepath.Join(name, "file")); err != nil || string(got) != want {
-			t.Errorf("%s has the content of %s, %v", name, got, err)
-		}
-	}
-}
