@@ -10,7 +10,7 @@
 // which zero and NULL differ is a pointer.
 //
 // IDs of a table (process_id, thread_id, stack_id, ...) count from 1 in the order of first use and belong to one trace.
-// A join of tables of several traces must also compare the column trace, which is a partition key of a dataset.
+// A join of tables of several traces must also compare the column trace, which a dataset and ntconv sql add.
 //
 // A change of a name, a type or a meaning requires a new Version.
 //

@@ -59,7 +59,7 @@ their contents, and the typed tables: one per frequent event type, with one colu
 
 All Parquet readers agree on these types. A ` + "`timestamp`" + ` is in microseconds UTC; the column ` + "`ts_ns`" + ` next to it is
 exact. IDs such as ` + "`stack_id`" + ` count from 1 in each trace. A join of tables of several traces must also compare the
-column ` + "`trace`" + `, a partition key of a dataset. A type with a question mark allows NULL.
+column ` + "`trace`" + `, which a dataset adds. A type with a question mark allows NULL.
 
 `
 
