@@ -193,7 +193,11 @@ func TestAllocations(t *testing.T) {
 		}
 	}
 	add()
-	if allocs := testing.AllocsPerRun(100, add); allocs > 0 || n == 0 {
+	allocs := 1.0
+	for try := 0; try < 5 && allocs > 0; try++ { // it also counts what the runtime allocates meanwhile
+		allocs = testing.AllocsPerRun(100, add)
+	}
+	if allocs > 0 || n == 0 {
 		t.Errorf("%v allocations for %d messages", allocs, len(all))
 	}
 }
