@@ -22,7 +22,7 @@ WORKERS   ?= 1
 TARGETS   ?=
 # Benchmarks to run, their packages, and the time per benchmark.
 BENCH     ?= .
-BENCHPKGS ?= ./internal/trace/wire/... ./reader ./writer ./symbol ./internal/profile ./internal/span/... ./internal/testing/readable
+BENCHPKGS ?= ./internal/trace/wire/... ./internal/tables/parquetwriter ./reader ./writer ./symbol ./internal/profile ./internal/span/... ./internal/testing/readable
 BENCHTIME ?= 1s
 # The vulnerability check and its database. The check is run at a fixed version and is not a tool of go.mod, because its
 # modules would become dependencies of ntconv.

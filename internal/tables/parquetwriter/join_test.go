@@ -3,6 +3,7 @@ package parquetwriter
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -176,4 +177,68 @@ func TestJoin(t *testing.T) {
 		}
 		equalRows(t, readRows(t, again.Bytes()), want)
 	})
+}
+
+// BenchmarkJoin joins 100 small files, as a dataset does with the tables of small traces.
+func BenchmarkJoin(b *testing.B) {
+	const files, rows = 100, 2000
+	var parts []Part
+	stored := 0
+	for i := range files {
+		list := make([]joinRow, rows)
+		for k := range list {
+			list[k] = joinRow{ID: int64(k), Kind: fmt.Sprint("kind", k%3), Text: fmt.Sprint("text ", i*k), Frame: []int32{1, 2, int32(k)}}
+		}
+		var out bytes.Buffer
+		w := NewWriter[joinRow](&out, &Options{})
+		if err := w.Write(list); err != nil {
+			b.Fatal(err)
+		}
+		if err := w.Close(); err != nil {
+			b.Fatal(err)
+		}
+		stored += out.Len()
+		f, err := OpenFile(bytes.NewReader(out.Bytes()), int64(out.Len()))
+		if err != nil {
+			b.Fatal(err)
+		}
+		parts = append(parts, Part{f, 0, f.Rows(), constants(fmt.Sprint("trace", i))})
+	}
+	b.SetBytes(int64(stored))
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := Join(io.Discard, parts, &Options{}); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/files/rows, "ns/row")
+}
+
+// BenchmarkAddConstants adds columns to a file of a million rows, whose size does not matter.
+func BenchmarkAddConstants(b *testing.B) {
+	list := make([]joinRow, 1_000_000)
+	for k := range list {
+		list[k].ID = int64(k)
+	}
+	var out bytes.Buffer
+	w := NewWriter[joinRow](&out, &Options{})
+	if err := w.Write(list); err != nil {
+		b.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		b.Fatal(err)
+	}
+	f, err := os.Create(filepath.Join(b.TempDir(), "f"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer f.Close()
+	for b.Loop() {
+		if _, err := f.WriteAt(out.Bytes(), 0); err != nil {
+			b.Fatal(err)
+		}
+		if _, err := AddConstants(f, int64(out.Len()), constants("trace")); err != nil {
+			b.Fatal(err)
+		}
+	}
 }
