@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -56,12 +55,12 @@ func TestForms(t *testing.T) {
 		"-csv":       "n,text,ok\n1,a|b,true\n20,NULL,false\n1\n",
 		"-json":      `[{"n":1,"text":"a|b","ok":true},` + "\n" + `{"n":20,"text":null,"ok":false}]` + "\n[]\n",
 		"-jsonlines": `{"n":1,"text":"a|b","ok":true}` + "\n" + `{"n":20,"text":null,"ok":false}` + "\n",
-		"-markdown":  "| n  | text |  ok   |\n|---:|------|-------|\n| 1  | a\\|b | true  |\n| 20 | NULL | false |\n",
+		"-markdown":  "",
 		"-line":      "   n = 1\ntext = a|b\n  ok = true\n\n   n = 20\ntext = NULL\n  ok = false\n",
 	} {
 		got := ask(t, query, form)
 		if form == "-markdown" { // the widths are not those of the program
-			got, want = strings.Join(strings.Fields(got), " "), strings.Join(strings.Fields(want), " ")
+			got = strings.Join(strings.Fields(got), " ")
 			if !strings.Contains(got, "| 20 | NULL | false |") || !strings.Contains(got, `a\|b`) {
 				t.Errorf("%s: %s", form, got)
 			}
@@ -83,7 +82,7 @@ func TestArguments(t *testing.T) {
 			t.Errorf("%q is accepted", args)
 		}
 	}
-	out := ask(t, fmt.Sprint("SELECT ';' AS a; -- comment ; \nSELECT $$;$$ AS b"), "-csv")
+	out := ask(t, "SELECT ';' AS a; -- comment ; \nSELECT $$;$$ AS b", "-csv")
 	if out != "a\n;\nb\n;\n" {
 		t.Errorf("statements: %q", out)
 	}
