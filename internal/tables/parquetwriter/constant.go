@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/parquet-go/parquet-go"
@@ -60,17 +61,32 @@ func (c *Constant) element() format.SchemaElement {
 	return e
 }
 
-// withoutKnown returns the constants that are not columns of a file already, by the names of these.
-func withoutKnown(constants []Constant, has func(func(name string))) []Constant {
-	known := make(map[string]bool)
-	has(func(name string) { known[strings.ToLower(name)] = true })
+// withoutKnown returns the constants that are not columns already. Names that differ only in case are the same for DuckDB.
+func withoutKnown(constants []Constant, known []string) []Constant {
 	var list []Constant
 	for _, c := range constants {
-		if !known[strings.ToLower(c.Name)] {
+		if !slices.ContainsFunc(known, func(name string) bool { return strings.EqualFold(name, c.Name) }) {
 			list = append(list, c)
 		}
 	}
 	return list
+}
+
+// topLevel returns the names of the columns of a schema, without those that are nested, and without the name of its root.
+func topLevel(schema []format.SchemaElement) (names []string) {
+	nested := int32(0) // elements that follow below the current column
+	for i := range schema {
+		children := schema[i].NumChildren.V
+		switch {
+		case i == 0:
+		case nested > 0:
+			nested += children - 1
+		default:
+			names = append(names, schema[i].Name)
+			nested = children
+		}
+	}
+	return names
 }
 
 // A ReadWriterAt is a file that can be read and written at any offset.
@@ -87,11 +103,7 @@ func AddConstants(file ReadWriterAt, size int64, constants []Constant) (int64, e
 	if err != nil {
 		return size, err
 	}
-	constants = withoutKnown(constants, func(yield func(string)) {
-		for i := range meta.Schema {
-			yield(meta.Schema[i].Name)
-		}
-	})
+	constants = withoutKnown(constants, topLevel(meta.Schema))
 	out := &pageWriter{}
 	if out.at, err = out.readIndexes(file, meta, end); err != nil {
 		return size, err

@@ -179,11 +179,7 @@ func Join(w io.Writer, parts []Part, o *Options) error {
 
 // constants returns the constants that the file of the part does not have.
 func (p *Part) constants() []Constant {
-	return withoutKnown(p.Constants, func(yield func(string)) {
-		for _, f := range p.File.f.Root().Fields() {
-			yield(f.Name())
-		}
-	})
+	return withoutKnown(p.Constants, fieldNames(p.File.f.Root().Fields()))
 }
 
 // A joiner copies rows into a file.
@@ -335,15 +331,17 @@ func WriteEmptyColumns(w io.Writer, columns []ColumnSpec, constants []Constant, 
 
 func writeEmpty(w io.Writer, fields []parquet.Field, constants []Constant, o *Options) error {
 	root := &orderedGroup{fields: fields}
-	constants = withoutKnown(constants, func(yield func(string)) {
-		for _, f := range fields {
-			yield(f.Name())
-		}
-	})
-	if err := root.add(constants); err != nil {
+	if err := root.add(withoutKnown(constants, fieldNames(fields))); err != nil {
 		return err
 	}
 	return parquet.NewGenericWriter[any](w, append(o.options(), parquet.NewSchema("row", root))...).Close()
+}
+
+func fieldNames(fields []parquet.Field) (names []string) {
+	for _, f := range fields {
+		names = append(names, f.Name())
+	}
+	return names
 }
 
 // add adds the columns of constants.

@@ -38,6 +38,8 @@ type joinedRow struct {
 	Trace string `parquet:"trace,optional,dict"`
 	Day   int32  `parquet:"day,optional,date"`
 	Null  string `parquet:"empty,optional,dict"`
+	Root  string `parquet:"joinRow,optional,dict"` // as the schema is called
+	Note  string `parquet:"note,optional,dict"`    // as a member of pairs is called
 }
 
 func drawRows(t *rapid.T, label string) []joinRow {
@@ -78,7 +80,7 @@ func readRows(t *rapid.T, data []byte) []joinedRow {
 
 func expected(rows []joinRow, trace string) (list []joinedRow) {
 	for _, r := range rows {
-		list = append(list, joinedRow{r, trace, 20_000, ""})
+		list = append(list, joinedRow{r, trace, 20_000, "", "root", "note"})
 	}
 	return list
 }
@@ -98,7 +100,8 @@ func equalRows(t *rapid.T, got, want []joinedRow) {
 func constants(trace string) []Constant {
 	return []Constant{
 		{Name: "trace", Kind: KindString, Text: trace}, {Name: "day", Kind: KindDate, Int: 20_000},
-		{Name: "empty", Kind: KindString, Null: true}, {Name: "ID", Kind: KindString, Text: "the file has it"},
+		{Name: "empty", Kind: KindString, Null: true}, {Name: "joinRow", Kind: KindString, Text: "root"},
+		{Name: "note", Kind: KindString, Text: "note"}, {Name: "ID", Kind: KindString, Text: "the file has it"},
 	}
 }
 
