@@ -312,7 +312,7 @@ func (a *app) convertToTables(cmd *cobra.Command, in, dir string) error {
 	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
 	c := conversion{Job: job.Job{To: to}, in: in, out: dir + string(filepath.Separator)}
 	c.bind(flags)
-	if err := flags.Set(formats.FlagTyped, "all"); err != nil {
+	if err := flags.Set(formats.FlagTyped, typedtable.All); err != nil {
 		return err
 	}
 	c.Adapt = func(target *formats.Target) { target.Uniform = true } // so that several traces have the same columns

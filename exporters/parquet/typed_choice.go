@@ -15,12 +15,6 @@ import (
 // takes no longer than opening one more file, and even a file with one row has 10 KB of statistics and metadata.
 const defaultTypedRows = 1000
 
-// Elements of Options.Typed that are not names of events.
-const (
-	typedAll  = "all"
-	typedNone = "none"
-)
-
 // A typedChoice states which events have a typed table.
 type typedChoice struct {
 	rows     int64 // minimum number of events
@@ -45,12 +39,12 @@ func newTypedChoice(o *Options) (c typedChoice, err error) {
 	}
 	c.uniform = o.Uniform
 	switch {
-	case slices.Contains(c.patterns, typedNone):
+	case slices.Contains(c.patterns, typedtable.None):
 		if len(c.patterns) > 1 {
 			return c, errTypedNone
 		}
 		c.none = true
-	case slices.Contains(c.patterns, typedAll):
+	case slices.Contains(c.patterns, typedtable.All):
 		c.patterns, c.all, c.rows = nil, true, 1
 	case o.TypedRows < 0:
 		return c, fmt.Errorf("typed tables: %d rows; want at least 1, or 0 for the default", o.TypedRows)

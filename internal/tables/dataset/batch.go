@@ -197,13 +197,12 @@ func (d *Dataset) build(c *Commit, pieces []piece, dir string) (err error) {
 	for i := range c.Traces {
 		p.traces[c.Traces[i].UID] = &c.Traces[i]
 	}
-	if err := p.pack(pieces); err != nil {
+	if c.Files, err = p.pack(pieces); err != nil {
 		if errors.Is(err, fs.ErrNotExist) && len(c.Replaces) > 0 && d.replaced(c.Replaces) {
 			return errStale
 		}
 		return err
 	}
-	c.Files = p.files
 	return d.publish(c, staging)
 }
 

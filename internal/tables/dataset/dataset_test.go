@@ -18,10 +18,11 @@ import (
 
 	"github.com/ntconv/ntconv/internal/files/fileio"
 	"github.com/ntconv/ntconv/internal/tables/parquetwriter"
+	"github.com/ntconv/ntconv/internal/tables/typedtable"
 )
 
 // plain is the configuration of the datasets of tests: without the tables of the runtime, which take time to create.
-var plain = Config{Schema: 1, Typed: []string{typedNone}}
+var plain = Config{Schema: 1, Typed: []string{typedtable.None}}
 
 // TestMain runs a child process that adds traces if an environment variable is set.
 func TestMain(m *testing.M) {
@@ -70,6 +71,23 @@ func add(d *Dataset, i, others int) string {
 		return "failed " + err.Error()
 	}
 	return "added"
+}
+
+// addTo adds the first n traces to a batch, and counts those that are published.
+func addTo(t *testing.T, b *Batch, n int, published *int) {
+	t.Helper()
+	for i := range n {
+		a, outcome := begin(b.d, i, 0)
+		if outcome != "" {
+			t.Fatal(outcome)
+		}
+		b.Add(a, manifest(i), func(err error) {
+			if err != nil {
+				t.Error(err)
+			}
+			*published++
+		})
+	}
 }
 
 // begin stages trace i. If outcome is not empty, that did not succeed.
@@ -226,18 +244,7 @@ func TestBatch(t *testing.T) {
 	d := newDataset(t)
 	b := d.NewBatch()
 	added := 0
-	for i := range 60 {
-		a, outcome := begin(d, i, 0)
-		if outcome != "" {
-			t.Fatal(outcome)
-		}
-		b.Add(a, manifest(i), func(err error) {
-			if err != nil {
-				t.Error(err)
-			}
-			added++
-		})
-	}
+	addTo(t, b, 60, &added)
 	if added > 0 {
 		t.Errorf("%d traces were published before Flush", added)
 	}

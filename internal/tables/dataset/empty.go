@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -14,13 +15,10 @@ import (
 	"github.com/ntconv/ntconv/internal/tables/typedtable"
 )
 
-// typedNone is the element of Config.Typed for a dataset without typed tables.
-const typedNone = "none"
-
 // An emptyTable writes a table without rows.
 type emptyTable struct {
 	name  string
-	write func(f *os.File) error
+	write func(io.Writer) error
 }
 
 // emptyTables returns the tables that a dataset has from the start: all fixed tables, and those of the events of the runtime.
@@ -31,16 +29,16 @@ func (d *Dataset) emptyTables() []emptyTable {
 	}
 	var list []emptyTable
 	for _, t := range tables.All() {
-		list = append(list, emptyTable{t.Name, func(f *os.File) error {
-			return parquetwriter.WriteEmpty(f, t.Row, constants, &parquetwriter.Options{Metadata: metadata(t.Name)})
+		list = append(list, emptyTable{t.Name, func(w io.Writer) error {
+			return parquetwriter.WriteEmpty(w, t.Row, constants, &parquetwriter.Options{Metadata: metadata(t.Name)})
 		}})
 	}
-	if slices.Contains(d.config.Typed, typedNone) {
+	if slices.Contains(d.config.Typed, typedtable.None) {
 		return list
 	}
 	for _, t := range typedtable.Runtime() {
-		list = append(list, emptyTable{t.Name, func(f *os.File) error {
-			return parquetwriter.WriteEmptyColumns(f, t.Columns, constants, &parquetwriter.Options{Metadata: metadata(t.Name)})
+		list = append(list, emptyTable{t.Name, func(w io.Writer) error {
+			return parquetwriter.WriteEmptyColumns(w, t.Columns, constants, &parquetwriter.Options{Metadata: metadata(t.Name)})
 		}})
 	}
 	return list
@@ -84,20 +82,4 @@ func (d *Dataset) createTables() (err error) {
 		return err
 	}
 	return nil
-}
-
-// writeStaged writes and syncs a file, and describes it.
-func writeStaged(name string, write func(f *os.File) error) (File, error) {
-	f, err := os.Create(name)
-	if err != nil {
-		return File{}, err
-	}
-	defer f.Close()
-	if err := write(f); err != nil {
-		return File{}, err
-	}
-	if err := f.Sync(); err != nil {
-		return File{}, err
-	}
-	return describeFile(name)
 }

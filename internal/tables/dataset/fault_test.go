@@ -53,17 +53,7 @@ func TestFaults(t *testing.T) {
 			for n := 1; ; n += stride {
 				d := newDataset(t)
 				b := d.NewBatch()
-				for i := range 3 {
-					a, outcome := begin(d, i, 0)
-					if outcome != "" {
-						t.Fatal(outcome)
-					}
-					b.Add(a, manifest(i), func(err error) {
-						if err != nil {
-							t.Error(err)
-						}
-					})
-				}
+				addTo(t, b, 3, new(int))
 				b.Flush()
 				add(d, 6, 0) // of the partition of trace 0
 				before := uids(t, d)

@@ -37,12 +37,11 @@ type packer struct {
 	id      string
 	staging string
 	traces  map[string]*Manifest
-	files   []File
 }
 
-// pack makes the files of a commit from pieces. The rows of one table and partition are in one file, in the order of the traces, if
+// pack makes the files of a commit from pieces, and names them by their positions. The rows of one table and partition are in one file, in the order of the traces, if
 // their columns are equal.
-func (p *packer) pack(pieces []piece) error {
+func (p *packer) pack(pieces []piece) ([]File, error) {
 	type group struct{ table, place string }
 	groups := make(map[group][]piece)
 	for _, one := range pieces {
@@ -65,30 +64,28 @@ func (p *packer) pack(pieces []piece) error {
 	for range min(len(keys), runtime.GOMAXPROCS(0)) {
 		workers.Go(func() {
 			for i := int(next.Add(1) - 1); i < len(keys); i = int(next.Add(1) - 1) {
-				one := &packer{id: p.id, traces: p.traces, staging: filepath.Join(p.staging, fmt.Sprint("group", i))}
-				made[i].err = os.Mkdir(one.staging, 0o777)
-				if made[i].err == nil {
-					made[i].err = one.group(keys[i].table, keys[i].place, groups[keys[i]])
-				}
-				made[i].files = one.files
+				made[i].files, made[i].err = p.group(p.groupDir(i), keys[i].table, keys[i].place, groups[keys[i]])
 			}
 		})
 	}
 	workers.Wait()
+	var files []File
 	for i := range made {
 		if made[i].err != nil {
-			return fmt.Errorf("table %s: %w", keys[i].table, made[i].err)
+			return nil, fmt.Errorf("table %s: %w", keys[i].table, made[i].err)
 		}
 		for k, f := range made[i].files {
-			from := filepath.Join(p.staging, fmt.Sprint("group", i), stagedFile(k))
-			if err := os.Rename(from, filepath.Join(p.staging, stagedFile(len(p.files)))); err != nil {
-				return err
+			if err := os.Rename(filepath.Join(p.groupDir(i), stagedFile(k)), filepath.Join(p.staging, stagedFile(len(files)))); err != nil {
+				return nil, err
 			}
-			p.files = append(p.files, f)
+			files = append(files, f)
 		}
 	}
-	return nil
+	return files, nil
 }
+
+// groupDir returns the directory of the files of a group until all groups are made.
+func (p *packer) groupDir(i int) string { return filepath.Join(p.staging, fmt.Sprint("group", i)) }
 
 // packed is the result of one group.
 type packed struct {
@@ -104,8 +101,11 @@ type source struct {
 	rows *parquetwriter.File
 }
 
-// group makes the files of one table and partition.
-func (p *packer) group(table, place string, pieces []piece) error {
+// group makes the files of one table and partition in a new directory.
+func (p *packer) group(dir, table, place string, pieces []piece) (files []File, err error) {
+	if err := os.Mkdir(dir, 0o777); err != nil {
+		return nil, err
+	}
 	var sources []*source
 	defer func() {
 		for _, s := range sources {
@@ -118,7 +118,7 @@ func (p *packer) group(table, place string, pieces []piece) error {
 			sources = append(sources, s)
 		}
 		if err != nil {
-			return err
+			return nil, err
 		}
 	}
 	bySchema := make(map[string][]*source)
@@ -134,12 +134,17 @@ func (p *packer) group(table, place string, pieces []piece) error {
 		bySchema[schema] = append(bySchema[schema], s)
 	}
 	for i, schema := range order {
-		name := path.Join(table, place, fmt.Sprintf("%s-%d.parquet", p.id, i))
-		if err := p.file(table, name, bySchema[schema]); err != nil {
-			return err
+		f, err := p.file(filepath.Join(dir, stagedFile(len(files))), table, bySchema[schema])
+		if err != nil {
+			return nil, err
+		}
+		if f.Rows > 0 {
+			f.Table, f.Columns = table, columnsID(schema)
+			f.Path = path.Join(table, place, fmt.Sprintf("%s-%d.parquet", p.id, i))
+			files = append(files, f)
 		}
 	}
-	return nil
+	return files, nil
 }
 
 func open(one piece) (*source, error) {
@@ -172,35 +177,26 @@ func (s *source) close() {
 // schema describes the columns of the file in the commit: a piece with its constants joins one whose file has them.
 func (s *source) schema() string { return parquetwriter.SchemaWith(s.rows, s.constants) }
 
-// file makes one file of pieces with equal columns.
-func (p *packer) file(table, name string, sources []*source) error {
+// file makes one file of pieces with equal columns. Without rows that are kept it makes none.
+func (p *packer) file(to, table string, sources []*source) (f File, err error) {
 	parts, whole, err := p.parts(sources)
 	if err != nil || len(parts) == 0 {
-		return err
+		return File{}, err
 	}
-	to := filepath.Join(p.staging, stagedFile(len(p.files)))
-	var file File
 	switch {
-	case whole && sources[0].f == nil: // a small table
-		file, err = join(parts, table, to)
-	case whole && len(sources[0].constants) > 0:
-		file, err = take(sources[0], to)
-	case whole:
-		if err = link(sources[0], to); err == nil {
-			file, err = describeFile(to)
-		}
+	case !whole || sources[0].f == nil: // or a small table, which is not in a file
+		f, err = join(parts, table, to)
+	case len(sources[0].constants) > 0:
+		f, err = take(sources[0], to)
 	default:
-		file, err = join(parts, table, to)
-	}
-	if err != nil {
-		return err
+		if err = link(sources[0], to); err == nil {
+			f, err = describeFile(to)
+		}
 	}
 	for _, part := range parts {
-		file.Rows += part.To - part.From
+		f.Rows += part.To - part.From
 	}
-	file.Table, file.Path, file.Columns = table, name, columnsID(sources[0].schema())
-	p.files = append(p.files, file)
-	return nil
+	return f, err
 }
 
 // columnsID returns File.Columns for a description of the columns.
@@ -265,8 +261,8 @@ func link(s *source, to string) error {
 	if os.Link(s.name, to) == nil {
 		return nil
 	}
-	_, err := writeStaged(to, func(f *os.File) error {
-		_, err := io.Copy(f, io.NewSectionReader(s.f, 0, s.size))
+	_, err := writeStaged(to, func(w io.Writer) error {
+		_, err := io.Copy(w, io.NewSectionReader(s.f, 0, s.size))
 		return err
 	})
 	return err
@@ -274,32 +270,30 @@ func link(s *source, to string) error {
 
 // join writes parts into one file.
 func join(parts []parquetwriter.Part, table, to string) (File, error) {
-	f, err := os.Create(to)
+	first := parts[0].File
+	o := &parquetwriter.Options{Bloom: first.Bloom(), Metadata: map[string]string{
+		tables.TableKey: table, tables.VersionKey: first.Metadata(tables.VersionKey),
+	}}
+	return writeStaged(to, func(w io.Writer) error { return parquetwriter.Join(w, parts, o) })
+}
+
+// writeStaged writes and syncs a file, and describes it.
+func writeStaged(name string, write func(io.Writer) error) (File, error) {
+	f, err := os.Create(name)
 	if err != nil {
 		return File{}, err
 	}
 	defer f.Close()
 	h := sha256.New()
-	o := &parquetwriter.Options{Bloom: parts[0].File.Bloom(), Metadata: map[string]string{tables.TableKey: table}}
-	o.Metadata[tables.VersionKey] = parts[0].File.Metadata(tables.VersionKey)
-	counted := &counter{w: io.MultiWriter(f, h)}
-	if err := parquetwriter.Join(counted, parts, o); err != nil {
+	if err := write(io.MultiWriter(f, h)); err != nil {
 		return File{}, err
 	}
 	if err := f.Sync(); err != nil {
 		return File{}, err
 	}
-	return File{Size: counted.n, SHA256: hex.EncodeToString(h.Sum(nil))}, nil
-}
-
-// A counter counts what is written.
-type counter struct {
-	w io.Writer
-	n int64
-}
-
-func (c *counter) Write(b []byte) (int, error) {
-	n, err := c.w.Write(b)
-	c.n += int64(n)
-	return n, err
+	info, err := f.Stat()
+	if err != nil {
+		return File{}, err
+	}
+	return File{Size: info.Size(), SHA256: hex.EncodeToString(h.Sum(nil))}, nil
 }

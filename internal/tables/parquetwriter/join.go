@@ -166,9 +166,10 @@ func Join(w io.Writer, parts []Part, o *Options) error {
 	}
 	out := parquet.NewGenericWriter[any](w, append(o.options(), parquet.NewSchema(first.Schema().Name(), root))...)
 	j := &joiner{out: out, columns: out.ColumnWriters(), known: len(leaves(first)), maxRows: o.rowGroupRows()}
+	columns := SchemaWith(parts[0].File, parts[0].Constants)
 	for i := range parts {
-		if a, b := SchemaWith(parts[i].File, parts[i].Constants), SchemaWith(parts[0].File, parts[0].Constants); a != b {
-			return fmt.Errorf("parquet files with different columns: %s and %s", a, b)
+		if other := SchemaWith(parts[i].File, parts[i].Constants); other != columns {
+			return fmt.Errorf("parquet files with different columns: %s and %s", other, columns)
 		}
 		if err := j.add(&parts[i]); err != nil {
 			return err
@@ -200,6 +201,7 @@ const joinStep = 50_000
 
 // add copies the rows of a part, and ends row groups that are full.
 func (j *joiner) add(p *Part) error {
+	constants := p.constants()
 	for from := p.From; from < p.To; {
 		to := min(p.To, from+min(j.maxRows-j.group, joinStep))
 		for i, column := range j.columns[:j.known] {
@@ -217,7 +219,7 @@ func (j *joiner) add(p *Part) error {
 				return err
 			}
 		}
-		for i, c := range p.constants() {
+		for i, c := range constants {
 			if err := repeat(j.columns[j.known+i], c.value(), to-from); err != nil {
 				return err
 			}

@@ -13,6 +13,12 @@ import (
 	"github.com/ntconv/ntconv/schema"
 )
 
+// Elements of lists of events with typed tables that are not names of events: all events with fields, and no event.
+const (
+	All  = "all"
+	None = "none"
+)
+
 // A Table is the typed table of an event of the runtime. Tables are shared and must not be modified.
 type Table struct {
 	Name            string // of the table
