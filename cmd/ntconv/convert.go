@@ -144,7 +144,7 @@ func (a *app) prepare(cmd *cobra.Command, c *conversion) error {
 // convert reads inputs and writes an output. The conversion is prepared.
 func (a *app) convert(c *conversion) error {
 	inputs := append([]string{c.in}, c.others...)
-	sum := &pass.Summary{Input: fileio.Shown(c.in), To: c.To.Name, Flags: a.openers.Notes}
+	sum := &pass.Summary{Input: c.in, To: c.To.Name, Flags: a.openers.Notes}
 	if len(inputs) > 1 {
 		sum.Inputs = inputs
 	}

@@ -77,6 +77,8 @@ func layoutError(dir string, err error) error {
 		message.ShellWord(filepath.Join(dir, "**", dataset.TraceKey+"=*")))
 }
 
+const flagOlder = "older-than"
+
 // A filterFlags are the flags that select traces of a dataset.
 type filterFlags struct {
 	values []string
@@ -86,7 +88,7 @@ type filterFlags struct {
 func (f *filterFlags) bind(flags *pflag.FlagSet) {
 	flags.StringArrayVar(&f.values, "where", nil,
 		"select traces by a `KEY=VALUE` of their partition: service=shop; all must hold")
-	flags.StringVar(&f.older, "older-than", "", "select traces recorded longer ago than this `time`: 36h, 30d")
+	flags.StringVar(&f.older, flagOlder, "", "select traces recorded longer ago than this `time`: 36h, 30d")
 }
 
 // filter returns the traces that the flags and UIDs select.
@@ -104,7 +106,7 @@ func (f *filterFlags) filter(set *dataset.Dataset, uids []string) (*dataset.Filt
 	if f.older != "" {
 		age, err := parseAge(f.older)
 		if err != nil {
-			return nil, failf(exitUsage, "--older-than %s: want a time such as 36h or 30d", f.older)
+			return nil, failf(exitUsage, "--%s %s: want a time such as 36h or 30d", flagOlder, f.older)
 		}
 		out.Before = time.Now().Add(-age)
 	}
@@ -190,12 +192,10 @@ type listedTrace struct {
 // listDataset prints the traces of a dataset.
 func (a *app) listDataset(set *dataset.Dataset, chosen *dataset.Filter, asJSON bool) error {
 	_ = set.Recover() // what cannot be finished is not listed: the directory may be read only
-	traces, unreadable := set.Traces()
+	traces, unreadable := set.Select(chosen)
 	list := []listedTrace{}
-	for i := range traces {
-		if t := &traces[i]; chosen.Match(set, t) {
-			list = append(list, listedTrace{t.UID, t.Path, set.Values(&t.Manifest.Properties), t.Commit.ID, t.Manifest})
-		}
+	for _, t := range traces {
+		list = append(list, listedTrace{t.UID, t.Path, set.Values(&t.Manifest.Properties), t.Commit.ID, t.Manifest})
 	}
 	var err error
 	var b bytes.Buffer
@@ -339,13 +339,10 @@ func (a *app) removeTraces(r *removal, dir string, uids []string) error {
 
 // removeEach removes traces, unless it only shows them.
 func (a *app) removeEach(set *dataset.Dataset, traces []dataset.Trace, dryRun bool) error {
-	var uids, busy []string
-	for i := range traces {
-		uids = append(uids, traces[i].UID)
-	}
+	var busy []string
 	if !dryRun {
 		var err error
-		if busy, err = set.Remove(uids); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if busy, err = set.Remove(uidsOf(traces)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fail(exitOutput, err)
 		}
 	}
@@ -365,6 +362,13 @@ func (a *app) removeEach(set *dataset.Dataset, traces []dataset.Trace, dryRun bo
 	return a.removed(set, done, len(busy), size, dryRun)
 }
 
+func uidsOf(traces []dataset.Trace) (uids []string) {
+	for i := range traces {
+		uids = append(uids, traces[i].UID)
+	}
+	return uids
+}
+
 // removed prints how many traces were removed.
 func (a *app) removed(set *dataset.Dataset, done, busy int, size int64, dryRun bool) error {
 	action := "removed"
@@ -373,11 +377,16 @@ func (a *app) removed(set *dataset.Dataset, done, busy int, size int64, dryRun b
 	}
 	text := fmt.Sprintf("%s %s, %s", message.Count(int64(done), "trace"), action, message.Bytes(size))
 	fmt.Fprintln(a.stderr, message.Line(text))
-	if busy > 0 {
-		return failf(exitIncomplete, "%s: %s in use by another run, and not removed; try again when it has ended",
-			set.Dir(), message.Count(int64(busy), "trace is", "traces are"))
+	return notRemoved(set, busy)
+}
+
+// notRemoved returns the failure for traces that other runs use, nil if there are none.
+func notRemoved(set *dataset.Dataset, busy int) error {
+	if busy == 0 {
+		return nil
 	}
-	return nil
+	return failf(exitIncomplete, "%s: %s in use by another run, and not removed; try again when it has ended",
+		set.Dir(), message.Count(int64(busy), "trace is", "traces are"))
 }
 
 func removedLine(t *dataset.Trace, dryRun bool) string {

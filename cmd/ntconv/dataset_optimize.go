@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"sync/atomic"
-	"time"
 
 	"github.com/ntconv/ntconv/internal/data/message"
 	"github.com/ntconv/ntconv/internal/run/formats"
@@ -16,7 +15,7 @@ import (
 // An optimization is a request to join the files of a dataset.
 type optimization struct {
 	target int64
-	older  string
+	filter filterFlags // by age only
 	asJSON bool
 }
 
@@ -37,7 +36,7 @@ func (a *app) datasetOptimizeCmd() *cobra.Command {
 	return a.withFlags(cmd, func() {
 		addGroup(cmd, groupOwn, func(flags *pflag.FlagSet) {
 			formats.SizeFlag(flags, &o.target, "target", "`size` of all files that traces share, such as 64MiB")
-			flags.StringVar(&o.older, "older-than", "", "remove traces recorded longer ago than this `time`: 36h, 30d")
+			flags.StringVar(&o.filter.older, flagOlder, "", "remove traces recorded longer ago than this `time`: 36h, 30d")
 			flags.BoolVar(&o.asJSON, "json", false, "print a JSON object")
 		})
 		addGroup(cmd, groupReport, func(flags *pflag.FlagSet) {
@@ -57,10 +56,7 @@ func (a *app) optimize(o *optimization, dir string) error {
 		return err
 	}
 	var done atomic.Int64
-	stop := func() {}
-	if !a.quiet && terminal(a.stderr) {
-		stop = showProgress(a.stderr, func() string { return "joining " + set.Dir() }, -1, done.Load)
-	}
+	stop := a.datasetProgress("joining", set, &done)
 	result, err := set.Optimize(o.target, func(bytes int64) { done.Add(bytes) })
 	stop()
 	if err != nil {
@@ -75,7 +71,7 @@ func (a *app) optimize(o *optimization, dir string) error {
 	} else {
 		fmt.Fprintf(&b, "%s joined: %s before, %s after", message.Count(int64(result.Traces), "trace was", "traces were"),
 			message.Count(int64(result.Before), "file"), message.Group(int64(result.After)))
-		if o.older != "" {
+		if o.filter.older != "" {
 			fmt.Fprintf(&b, "; %s removed", message.Count(int64(expired), "trace was", "traces were"))
 		}
 		fmt.Fprintln(&b)
@@ -86,32 +82,28 @@ func (a *app) optimize(o *optimization, dir string) error {
 	if err := a.show(b.String()); err != nil {
 		return err
 	}
-	if busy > 0 {
-		return failf(exitIncomplete, "%s: %s in use by another run, and not removed; try again when it has ended", set.Dir(),
-			message.Count(int64(busy), "trace is", "traces are"))
-	}
-	return nil
+	return notRemoved(set, busy)
 }
 
 // expire removes old traces.
 func (o *optimization) expire(set *dataset.Dataset) (removed, busy int, err error) {
-	if o.older == "" {
+	if o.filter.older == "" {
 		return 0, 0, nil
 	}
-	age, err := parseAge(o.older)
+	filter, err := o.filter.filter(set, nil)
 	if err != nil {
-		return 0, 0, failf(exitUsage, "--older-than %s: want a time such as 36h or 30d", o.older)
+		return 0, 0, err
 	}
-	uids, err := set.Expired(time.Now().Add(-age))
+	old, err := set.Select(filter)
 	if err != nil {
 		return 0, 0, fail(exitInput, verifyFirst(set, err))
 	}
-	if len(uids) == 0 {
+	if len(old) == 0 {
 		return 0, 0, nil
 	}
-	kept, err := set.Remove(uids)
+	kept, err := set.Remove(uidsOf(old))
 	if err != nil {
 		return 0, 0, fail(exitOutput, err)
 	}
-	return len(uids) - len(kept), len(kept), nil
+	return len(old) - len(kept), len(kept), nil
 }

@@ -80,10 +80,15 @@ func (a *app) datasetCheck(set *dataset.Dataset) (check *dataset.Check, stop fun
 		Table: func(name string, f *dataset.File) error { return checkTable(name, f, set.Config().Schema) },
 		Done:  func(bytes int64) { done.Add(bytes) },
 	}
+	return check, a.datasetProgress("verifying", set, &done)
+}
+
+// datasetProgress shows on a terminal how many bytes of a dataset are done.
+func (a *app) datasetProgress(phase string, set *dataset.Dataset, done *atomic.Int64) (stop func()) {
 	if a.quiet || !terminal(a.stderr) {
-		return check, func() {}
+		return func() {}
 	}
-	return check, showProgress(a.stderr, func() string { return "verifying " + set.Dir() }, -1, done.Load)
+	return showProgress(a.stderr, func() string { return phase + " " + set.Dir() }, -1, done.Load)
 }
 
 // checkTable compares a file with what its commit says.

@@ -17,7 +17,7 @@ import (
 	"github.com/ntconv/ntconv/internal/run/job"
 	"github.com/ntconv/ntconv/internal/tables"
 	"github.com/ntconv/ntconv/internal/tables/dataset"
-	"github.com/ntconv/ntconv/internal/tables/parquetwriter"
+	"github.com/ntconv/ntconv/internal/tables/parquetreader"
 	"github.com/ntconv/ntconv/internal/tables/typedtable"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -263,17 +263,28 @@ func untypedEvents(dir string) (names []string) {
 	if err != nil {
 		return nil
 	}
-	types, err := parquetwriter.OpenFile(f, info.Size())
+	types, err := parquetreader.Open(f, info.Size(), nil)
 	if err != nil {
 		return nil // DuckDB reports it
 	}
-	rows, err := types.Texts("provider", "event", "typed_table")
+	defer types.Close()
+	type row struct {
+		Provider string `parquet:"provider"`
+		Event    string `parquet:"event"`
+		Table    string `parquet:"typed_table,optional"`
+	}
+	r, err := parquetreader.NewReader[row](types)
 	if err != nil {
 		return nil
 	}
-	for _, row := range rows {
-		if row[2] == "" {
-			names = append(names, tables.TypedName(row[0], row[1]))
+	defer r.Close()
+	for rows := make([]row, 256); err == nil; {
+		var n int
+		n, err = r.Read(rows)
+		for _, t := range rows[:n] {
+			if t.Table == "" {
+				names = append(names, tables.TypedName(t.Provider, t.Event))
+			}
 		}
 	}
 	slices.Sort(names)

@@ -15,12 +15,12 @@ import (
 // small tables cost no files, and larger ones are files of a directory, which are not synced. Commit and Abort of its Outputs end
 // writing; Abort discards the members. Outputs.Create is safe for concurrent use.
 type Scratch struct {
-	dir     string
-	keep    int // bytes of a member that stay in memory
-	bytes   atomic.Int64
-	aborted atomic.Bool
+	dir   string
+	keep  int // bytes of a member that stay in memory
+	bytes atomic.Int64
 
-	mu      sync.Mutex
+	mu      sync.Mutex // guards the following fields
+	aborted bool
 	members map[string]*scratchMember
 	order   []string
 }
@@ -66,7 +66,7 @@ func (s *Scratch) create(member string) (*Member, error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.aborted.Load() {
+	if s.aborted {
 		return fail(ErrAborted)
 	}
 	if s.members[member] != nil {
@@ -84,7 +84,7 @@ func (s *Scratch) flush() error   { return nil }
 func (s *Scratch) commit() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.aborted.Load() {
+	if s.aborted {
 		return &Error{Name: s.dir, Op: "commit", Bytes: s.bytes.Load(), Err: ErrAborted}
 	}
 	var errs []error
@@ -98,7 +98,7 @@ func (s *Scratch) commit() error {
 func (s *Scratch) Abort() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.aborted.Store(true)
+	s.aborted = true
 	for _, m := range s.members {
 		m.discard()
 	}

@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"slices"
-	"time"
 
 	"github.com/ntconv/ntconv/internal/files/fileio"
 )
@@ -199,16 +198,4 @@ func shrinks(commits []*Commit) bool {
 		}
 	}
 	return false
-}
-
-// Expired returns the UIDs of traces that were recorded before a time.
-func (d *Dataset) Expired(before time.Time) (uids []string, err error) {
-	traces, err := d.Traces()
-	filter := Filter{Before: before}
-	for i := range traces {
-		if filter.Match(d, &traces[i]) {
-			uids = append(uids, traces[i].UID)
-		}
-	}
-	return uids, err
 }

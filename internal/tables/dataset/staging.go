@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -110,6 +111,12 @@ func (f *Filter) Match(d *Dataset, t *Trace) bool {
 		}
 	}
 	return true
+}
+
+// Select returns the traces that a filter selects, as Traces does.
+func (d *Dataset) Select(f *Filter) ([]Trace, error) {
+	traces, err := d.Traces()
+	return slices.DeleteFunc(traces, func(t Trace) bool { return !f.Match(d, &t) }), err
 }
 
 // hasUID reports whether a UID begins with an element of the list.

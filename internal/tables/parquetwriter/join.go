@@ -128,26 +128,6 @@ func passPage(page parquet.Page, buf []parquet.Value, pass func([]parquet.Value)
 	return buf, pass(buf)
 }
 
-// Texts returns the values of columns of texts, row by row; NULL is "". A column that the file does not have is "" in all rows.
-func (f *File) Texts(columns ...string) ([][]string, error) {
-	rows := make([][]string, f.Rows())
-	for i := range rows {
-		rows[i] = make([]string, len(columns))
-	}
-	for k, name := range columns {
-		runs, err := f.Runs(name)
-		if err != nil {
-			return nil, err
-		}
-		for _, run := range runs {
-			for i := run.From; i < run.To; i++ {
-				rows[i][k] = run.Value
-			}
-		}
-	}
-	return rows, nil
-}
-
 // A Part is a number of rows of a file, and constant columns to add to them.
 type Part struct {
 	File      *File
