@@ -96,8 +96,8 @@ RACE       = CGO_ENABLED=1 GORACE=atexit_sleep_ms=10 $(GO) test -race -short -ti
 
 .PHONY: race
 race: ## Run the race detector on the packages with goroutines, the long tests shortened; RACETESTS
-	$(RACE) $$(git grep -lE '$(CONCURRENT)' -- '*.go' ':!*_test.go' ':!cmd' ':!e2e' ':!duckdb' ':!examples' ':!.ci' | xargs -n1 dirname | sort -u | sed 's|^|./|')
-	$(RACE) -run '$(RACETESTS)' ./cmd/ntconv
+	$(RACE) $$(git grep -lE '$(CONCURRENT)' -- '*.go' ':!*_test.go' ':!cmd' ':!internal/run/command' ':!e2e' ':!duckdb' ':!fleet' ':!examples' ':!.ci' | xargs -n1 dirname | sort -u | sed 's|^|./|')
+	$(RACE) -run '$(RACETESTS)' ./internal/run/command
 
 .PHONY: e2e
 e2e: ## Test the command and its output with the programs that read it
@@ -169,7 +169,7 @@ bench: ## Measure ns/event, MB/s, allocations and ratios; BENCH, BENCHPKGS and B
 
 .PHONY: faults
 faults: ## Make every system call of the command fail in turn, and kill it at each; Linux only, takes half an hour
-	$(GO) test ./cmd/ntconv -run TestFaults -faults -v -timeout 4h
+	$(GO) test ./internal/run/command -run TestFaults -faults -v -timeout 4h
 
 .PHONY: big
 big: ## Convert streams of 512 MiB and of more than 4 GiB, and 1,000,000 spans, and compare their peak memory

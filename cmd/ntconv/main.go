@@ -5,38 +5,8 @@
 //	ntconv info trace.nettrace                    what the trace holds and what can be made of it
 //	ntconv print trace.nettrace --json            its events
 //	ntconv top trace.nettrace                     where the time went
-//
-// Only data is written to standard output. Messages and the summary line are written to standard error. exit.go defines
-// the exit codes.
 package main
 
-import (
-	"io"
-	"log"
-	"os"
-	"runtime"
-	"runtime/debug"
-)
+import "github.com/ntconv/ntconv/internal/run/command"
 
-func main() {
-	if os.Getenv("GOGC") == "" {
-		paceCollector()
-	}
-	log.SetOutput(io.Discard)  // net/http logs protocol errors of receivers; its errors are enough
-	os.Stdout = openedStdout() // outputs also use it by its name
-	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
-}
-
-// Values of GOGC: the maximum garbage in percent of the live heap. The first collection happens at 4 MiB times the
-// percentage: with firstGarbage at 32 MiB. Most traces never need that much, and for those that need a little less, a
-// collection would take 10% of the time. Larger heaps are mostly live, and 100 percent is enough.
-const (
-	firstGarbage = 800
-	laterGarbage = 100
-)
-
-// paceCollector makes the garbage collector start late, and run at its usual rate after the first collection.
-func paceCollector() {
-	debug.SetGCPercent(firstGarbage)
-	runtime.AddCleanup(new([16]byte), func(percent int) { debug.SetGCPercent(percent) }, laterGarbage)
-}
+func main() { command.Main() }

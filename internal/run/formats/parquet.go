@@ -40,7 +40,7 @@ func parquetFormat() *Format {
 				"the same to standard output",
 				"ntconv to parquet --single trace.nettrace -o - | ssh host 'cat > events.parquet'",
 				"all traces of a directory into one dataset",
-				"ntconv to parquet --dataset fleet --partition day,service traces/",
+				"ntconv to parquet --dataset warehouse --partition day,service traces/",
 				"payloads as bytes instead of JSON", "ntconv to parquet --raw trace.nettrace -o trace.parquet/",
 			},
 		},

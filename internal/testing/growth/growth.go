@@ -93,7 +93,7 @@ func (p *Program) build() error {
 		if d.IsDir() {
 			switch name := d.Name(); {
 			case path == root:
-			case name == "testdata", path == root+"/bin", path == root+"/e2e", strings.HasPrefix(name, "."):
+			case name == "testdata", path == root+"/bin", path == root+"/e2e", path == root+"/fleet", strings.HasPrefix(name, "."):
 				return filepath.SkipDir
 			}
 			return os.MkdirAll(to, 0o700)
@@ -106,7 +106,7 @@ func (p *Program) build() error {
 	if err != nil {
 		return err
 	}
-	if err := copyFile(filepath.Join(source, "cmd/ntconv/main.go"), "testdata/batch.go"); err != nil {
+	if err := copyFile(filepath.Join(source, "internal/run/command/main.go"), "testdata/batch.go"); err != nil {
 		return err
 	}
 	// Without paths, the go command finds earlier results in its cache.

@@ -50,7 +50,7 @@ func TestRaceTests(t *testing.T) {
 	if names == nil {
 		t.Fatal("the Makefile has no RACETESTS")
 	}
-	files, err := filepath.Glob("cmd/ntconv/*_test.go")
+	files, err := filepath.Glob("internal/run/command/*_test.go")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no tests of the command: %v", err)
 	}

@@ -54,7 +54,7 @@ var importRules = append(groupRules, []importRule{
 		why: "the library converts by the same table and passes as the command: it names no format but that which it sends",
 	},
 	{
-		of: []string{"./..."}, except: []string{"./cmd/...", "./examples/..."}, never: []string{"./convert"},
+		of: []string{"./..."}, except: []string{"./cmd/...", "./internal/run/command", "./examples/..."}, never: []string{"./convert"},
 		why: "convert compiles all formats, so no package that knows fewer may need it",
 	},
 	{
@@ -118,11 +118,11 @@ var importRules = append(groupRules, []importRule{
 		why: "spans are encoded, decoded and sent without generated code: only tests compare with it",
 	},
 	{
-		of: []string{"./..."}, except: []string{"./cmd/..."}, never: []string{"github.com/spf13/cobra", "golang.org/x/term"},
+		of: []string{"./..."}, except: []string{"./cmd/...", "./internal/run/command"}, never: []string{"github.com/spf13/cobra", "golang.org/x/term"},
 		why: "only the command talks to a terminal",
 	},
 	{
-		of: []string{"./..."}, except: []string{"./cmd/...", "./convert", "./internal/run/formats", "./internal/show/web", "./internal/testing/readable", "./internal/testing/tracegen/tracegen"}, never: []string{"flag", "github.com/spf13/pflag", "log", "log/..."}, direct: true,
+		of: []string{"./..."}, except: []string{"./cmd/...", "./internal/run/command", "./convert", "./internal/run/formats", "./internal/show/web", "./internal/testing/readable", "./internal/testing/tracegen/tracegen"}, never: []string{"flag", "github.com/spf13/pflag", "log", "log/..."}, direct: true,
 		why: "only the command logs and parses flags; the table of formats says which flags there are, convert sets their values by name and parses none, and show/web passes arguments to pprof's driver as flags and discards the log of its server",
 	},
 

@@ -1,6 +1,6 @@
-// This file replaces main.go in the program that package growth builds. It runs the command once per line of standard
+// This file replaces main.go of the command in the program that package growth builds. It runs the command once per line of standard
 // input and prints the cost of each run.
-package main
+package command
 
 import (
 	"bufio"
@@ -25,7 +25,8 @@ type answer struct {
 	Counters  []byte // counters of all blocks, in the format of internal/coverage
 }
 
-func main() {
+// Main serves the requests.
+func Main() {
 	in, out := bufio.NewScanner(os.Stdin), json.NewEncoder(os.Stdout)
 	in.Buffer(nil, 1<<20)
 	for in.Scan() {

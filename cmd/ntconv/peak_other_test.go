@@ -1,7 +1,0 @@
-//go:build !linux
-
-package main
-
-const asMeter = "NTCONV_TEST_MEASURE_INTO"
-
-func meter(string) { panic("memory is measured on linux only") }

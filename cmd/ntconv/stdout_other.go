@@ -1,8 +1,0 @@
-//go:build !unix
-
-package main
-
-import "os"
-
-// openedStdout returns standard output. Writes to a closed one fail here.
-func openedStdout() *os.File { return os.Stdout }
