@@ -57,6 +57,14 @@ STATIC ?= $(if $(filter Linux,$(shell uname -s)),-linkmode external -extldflags=
 sql: ## Build bin/ntconv-duckdb, which runs the queries of ntconv sql where no duckdb is installed
 	cd duckdb && CGO_ENABLED=1 $(GO) build -ldflags '-s -w $(STATIC)' -o ../$(BIN)/ntconv-duckdb .
 
+.PHONY: fleet
+fleet: ## Build bin/ntconv-fleet: ntconv with object stores, Apache Iceberg and Apache Beam
+	cd fleet && $(GO) build -ldflags '-s -w' -o ../$(BIN)/ntconv-fleet .
+
+.PHONY: test-fleet
+test-fleet: ## Test ntconv-fleet
+	cd fleet && $(GO) vet ./... && $(GO) test -timeout 30m $(TESTFLAGS) ./...
+
 # The binary writes its own manual pages and completions.
 SHARE     = $(DESTDIR)$(PREFIX)/share
 COMPLETIONS = bash:bash-completion/completions/ntconv zsh:zsh/site-functions/_ntconv fish:fish/vendor_completions.d/ntconv.fish
