@@ -6,18 +6,22 @@ import (
 	"net/url"
 	"os"
 	"path"
-	"path/filepath"
 	"strings"
+
+	"github.com/ntconv/ntconv/internal/files/store"
 )
 
 // ErrAddress means that a name is the address of something that is no file, such as s3://bucket/name. Without the check, an output
 // would become a directory "s3:" with success.
 var ErrAddress = errors.New("not a file")
 
-// CheckAddress returns an error that wraps ErrAddress if a name is an address and no file has this name.
+// CheckAddress returns an error that wraps ErrAddress if a name is an address no file has this name, and no registered store.
 func CheckAddress(name string) error {
 	scheme, _, ok := strings.Cut(name, "://")
 	if !ok || scheme == "" || strings.Trim(strings.ToLower(scheme), "abcdefghijklmnopqrstuvwxyz0123456789+.-") != "" {
+		return nil
+	}
+	if store.Is(name) {
 		return nil
 	}
 	if _, err := os.Stat(name); err == nil {
@@ -26,11 +30,13 @@ func CheckAddress(name string) error {
 	next := "mount the store, or copy with the program of the store"
 	switch strings.ToLower(scheme) {
 	case "s3":
-		next = "copy with aws s3 cp, or mount the bucket"
+		next = "use ntconv-fleet, which reads and writes it, or copy with aws s3 cp"
 	case "gs":
-		next = "copy with gcloud storage cp, or mount the bucket"
-	case "azblob", "az", "abfs", "abfss", "wasb", "wasbs":
-		next = "copy with azcopy, or mount the container"
+		next = "use ntconv-fleet, which reads and writes it, or copy with gcloud storage cp"
+	case "azblob":
+		next = "use ntconv-fleet, which reads and writes it, or copy with azcopy"
+	case "az", "abfs", "abfss", "wasb", "wasbs":
+		next = "use ntconv-fleet with azblob://CONTAINER/NAME, or copy with azcopy"
 	case "http", "https":
 		next = "only inputs of the command can be read over HTTP"
 	case "file":
@@ -63,5 +69,6 @@ func Base(name string) string {
 	if IsRemote(name) {
 		return path.Base(Shown(name))
 	}
-	return filepath.Base(name)
+	_, base := store.Split(name)
+	return base
 }

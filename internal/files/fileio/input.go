@@ -10,6 +10,8 @@ import (
 	"os"
 	"sync/atomic"
 	"syscall"
+
+	"github.com/ntconv/ntconv/internal/files/store"
 )
 
 // StdinName is the Name of the input that is opened as "-".
@@ -64,6 +66,9 @@ func Open(name string, opts InputOptions) (*Input, error) {
 	if err := CheckAddress(name); err != nil {
 		return nil, &Error{Name: name, Op: "open", Bytes: -1, Err: err}
 	}
+	if store.Is(name) {
+		return openObject(name, opts)
+	}
 	f, err := os.Open(name)
 	if err != nil {
 		return nil, &Error{Name: name, Op: "open", Bytes: -1, Err: err}
@@ -90,6 +95,23 @@ func Open(name string, opts InputOptions) (*Input, error) {
 	}
 	in.closer = f
 	return in, nil
+}
+
+// openObject opens an object of a store, which can be read repeatedly and at random.
+func openObject(name string, opts InputOptions) (*Input, error) {
+	f, err := store.Open(name)
+	if err != nil {
+		var at *fs.PathError
+		if errors.As(err, &at) {
+			err = at.Err // which does not repeat the name
+		}
+		return nil, &Error{Name: name, Op: "open", Bytes: -1, Err: err}
+	}
+	in, err := FromReader(name, io.NewSectionReader(f, 0, f.Size()), opts)
+	if err == nil {
+		in.closer = f
+	}
+	return in, err
 }
 
 // FromReader returns an input that reads r. Errors use name. If r is a regular file, or has the methods ReadAt and Size

@@ -4,7 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"sync"
+
+	"github.com/ntconv/ntconv/internal/files/store"
 )
 
 // OutputsOptions are options of a set of outputs. With the zero value, a name that ends in a slash or is that of an
@@ -61,6 +64,9 @@ func CreateOutputs(name string, opts OutputsOptions) (*Outputs, error) {
 	if opts.fs == nil {
 		opts.fs = osFS{}
 	}
+	if store.Is(name) {
+		return objectOutputs(name, opts)
+	}
 	if !opts.isDir(name) {
 		out, err := Create(name, opts.OutputOptions)
 		if err != nil {
@@ -73,6 +79,22 @@ func CreateOutputs(name string, opts OutputsOptions) (*Outputs, error) {
 		return nil, &Error{Name: name, Op: "create", Bytes: -1, Err: err}
 	}
 	return &Outputs{name: name, to: t, check: opts.Check, quota: opts.Quota}, nil
+}
+
+// objectOutputs is CreateOutputs for names of objects. A set of several is not visible as a whole at one moment: its objects appear
+// one after the other when it is committed.
+func objectOutputs(name string, opts OutputsOptions) (*Outputs, error) {
+	var to target
+	var err error
+	if info, serr := store.Stat(name); opts.Dir || !opts.File && (strings.HasSuffix(name, "/") || serr == nil && info.IsDir()) {
+		to, err = createObjects(name, opts.OutputOptions)
+	} else {
+		to, err = createObject(name, opts.OutputOptions)
+	}
+	if err != nil {
+		return nil, &Error{Name: name, Op: "create", Bytes: -1, Err: err}
+	}
+	return &Outputs{name: name, to: to, check: opts.Check, quota: opts.Quota}, nil
 }
 
 // NoOutputs returns a set without files, for an upload. Create fails; Commit and Abort only change the state. Its Name
@@ -117,7 +139,7 @@ func (o *Outputs) Name() string { return o.name }
 // IsDir reports whether the set is a directory.
 func (o *Outputs) IsDir() bool {
 	switch o.to.(type) {
-	case *tree, *Scratch:
+	case *tree, *Scratch, *objectTree:
 		return true
 	}
 	return false
@@ -129,7 +151,7 @@ func (o *Outputs) Atomic() bool {
 	switch to := o.to.(type) {
 	case *single:
 		return to.out.Atomic()
-	case *tree, *Scratch:
+	case *tree, *Scratch, *objectTree, *objectOutput:
 		return true
 	}
 	return false

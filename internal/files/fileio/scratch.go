@@ -4,11 +4,14 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"sync"
 	"sync/atomic"
+
+	"github.com/ntconv/ntconv/internal/files/store"
 )
 
 // A Scratch is a set of outputs that its caller reads again and then discards: small members stay in memory, so that thousands of
@@ -16,7 +19,8 @@ import (
 // writing; Abort discards the members. Outputs.Create is safe for concurrent use.
 type Scratch struct {
 	dir   string
-	keep  int // bytes of a member that stay in memory
+	shown string // name of the set of objects that the members become, or ""
+	keep  int    // bytes of a member that stay in memory
 	bytes atomic.Int64
 
 	mu      sync.Mutex // guards the following fields
@@ -60,22 +64,45 @@ func (s *Scratch) create(member string) (*Member, error) {
 	fail := func(err error) (*Member, error) {
 		return nil, &Error{Name: s.dir, Op: "create member " + member, Bytes: -1, Err: err}
 	}
-	local, err := filepath.Localize(member)
-	if err != nil || filepath.Base(local) != local {
-		return fail(fmt.Errorf("not the name of a file: %w", fs.ErrInvalid))
-	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	at, name, err := s.names(member)
+	if err != nil {
+		return fail(err)
+	}
 	if s.aborted {
 		return fail(ErrAborted)
 	}
 	if s.members[member] != nil {
 		return fail(errTwice)
 	}
-	m := &scratchMember{set: s, path: filepath.Join(s.dir, local)}
+	m := &scratchMember{set: s, path: at, name: name}
 	s.members[member] = m
 	s.order = append(s.order, member)
-	return &Member{name: m.path, to: m}, nil
+	return &Member{name: name, to: m}, nil
+}
+
+// names returns the name of the file of a member, and that for errors. The caller holds mu.
+func (s *Scratch) names(member string) (at, shown string, err error) {
+	if s.shown != "" {
+		at, err = s.objectMember(member)
+		return at, store.Join(s.shown, member), err
+	}
+	local, err := filepath.Localize(member)
+	if err != nil || filepath.Base(local) != local {
+		return "", "", fmt.Errorf("not the name of a file: %w", fs.ErrInvalid)
+	}
+	at = filepath.Join(s.dir, local)
+	return at, at, nil
+}
+
+// open returns a reader of a member. The caller calls done at the end.
+func (f *ScratchFile) open() (r io.ReadSeeker, done func(), err error) {
+	if f.Name == "" {
+		return bytes.NewReader(f.Data), func() {}, nil
+	}
+	file, err := os.Open(f.Name)
+	return file, func() { file.Close() }, err
 }
 
 func (s *Scratch) written() int64 { return s.bytes.Load() }
@@ -110,7 +137,8 @@ func (s *Scratch) Abort() error {
 // A scratchMember is a member of a Scratch. mu guards all but count, because Abort may come while the member is written.
 type scratchMember struct {
 	set   *Scratch
-	path  string
+	path  string // of the file
+	name  string // for errors
 	count atomic.Int64
 
 	mu     sync.Mutex
@@ -191,5 +219,5 @@ func (m *scratchMember) located(op string, err error) error {
 	if err == nil {
 		return nil
 	}
-	return &Error{Name: m.path, Op: op, Bytes: m.count.Load(), Err: err}
+	return &Error{Name: m.name, Op: op, Bytes: m.count.Load(), Err: err}
 }

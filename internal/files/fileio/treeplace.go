@@ -11,6 +11,9 @@ import (
 	"syscall"
 )
 
+// errNotEmpty is the cause if a directory would be replaced without Force.
+var errNotEmpty = fmt.Errorf("the directory is not empty: %w", fs.ErrExist)
+
 // asideSuffix ends the name of a directory that is being replaced, on systems that cannot exchange two names. It
 // differs from tempSuffix, because after a crash this directory may be the only copy of the user's data: it is never
 // removed as stale.
@@ -50,7 +53,7 @@ func (t *tree) check() error {
 	case err != nil:
 		return fs.ErrExist
 	case len(entries) > 0:
-		return fmt.Errorf("the directory is not empty: %w", fs.ErrExist)
+		return errNotEmpty
 	}
 	t.mode = info.Mode() & (fs.ModeDir | fs.ModePerm | fs.ModeSetuid | fs.ModeSetgid | fs.ModeSticky)
 	return nil

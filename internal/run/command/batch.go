@@ -12,6 +12,7 @@ import (
 
 	"github.com/ntconv/ntconv/internal/data/message"
 	"github.com/ntconv/ntconv/internal/files/fileio"
+	"github.com/ntconv/ntconv/internal/files/store"
 	"github.com/ntconv/ntconv/internal/run/input"
 	"github.com/ntconv/ntconv/internal/run/pass"
 	"github.com/spf13/cobra"
@@ -125,7 +126,7 @@ func (b *batch) measure(o *outcome, process func(*outcome) error) {
 	if err != nil {
 		o.Error = errorOf(o.Input, err)
 	}
-	if info, err := os.Stat(o.name); err == nil && !info.IsDir() {
+	if info, err := store.Stat(o.name); err == nil && !info.IsDir() {
 		b.bytes.Add(info.Size())
 	}
 }
@@ -197,7 +198,7 @@ func (b *batch) convert(cmd *cobra.Command, c *conversion, o *outcome) error {
 		o.Status = statusThere
 		return nil
 	}
-	if err := b.makeDirs(filepath.Dir(filepath.Clean(o.Output))); err != nil {
+	if err := b.makeDirs(parentOf(o.Output)); err != nil {
 		return outputFailure(err)
 	}
 	own := *c
@@ -211,12 +212,21 @@ func (b *batch) convert(cmd *cobra.Command, c *conversion, o *outcome) error {
 
 // makeDirs creates the directory of an output and its parents, and records those that did not exist.
 func (b *batch) makeDirs(dir string) error {
+	if store.Is(dir) {
+		return nil // a store has no directories
+	}
+	dir = filepath.Clean(dir)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for at := dir; isAbsent(at); at = filepath.Dir(at) {
 		b.made = append(b.made, at)
 	}
 	return os.MkdirAll(dir, 0o777)
+}
+
+func parentOf(name string) string {
+	dir, _ := store.Split(name)
+	return dir
 }
 
 // removeEmptyDirs removes the directories that makeDirs has created for outputs that were not written.

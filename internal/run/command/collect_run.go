@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"io"
-	"os"
-	"path/filepath"
 	"reflect"
 	"strings"
 	"sync/atomic"
@@ -15,6 +13,7 @@ import (
 	"github.com/ntconv/ntconv/internal/data/message"
 	"github.com/ntconv/ntconv/internal/events/recording"
 	"github.com/ntconv/ntconv/internal/files/fileio"
+	"github.com/ntconv/ntconv/internal/files/store"
 	"github.com/ntconv/ntconv/internal/run/formats"
 	"github.com/ntconv/ntconv/internal/run/input"
 	"github.com/ntconv/ntconv/internal/run/pass"
@@ -186,7 +185,7 @@ func (r *collecting) flush() {
 // storedSize returns the size of all files that exist.
 func storedSize(names []string) (size int64) {
 	for _, name := range names {
-		if info, err := os.Stat(name); err == nil {
+		if info, err := store.Stat(name); err == nil {
 			size += info.Size()
 		}
 	}
@@ -242,7 +241,7 @@ func (t *tracing) convert(p *pass.Pass, o *outcome) error {
 	m := t.manifest(p, err)
 	m.Source = cmp.Or(m.Source, o.Input)
 	t.added = true
-	o.Output, o.Events, o.Bytes = filepath.Join(t.set.Dir(), dataset.TraceKey+"="+t.addition.UID()), m.Events, t.app.sum.Bytes
+	o.Output, o.Events, o.Bytes = store.Join(t.set.Dir(), dataset.TraceKey+"="+t.addition.UID()), m.Events, t.app.sum.Bytes
 	if err == nil {
 		o.Status = statusAdded
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/ntconv/ntconv/internal/data/message"
 	"github.com/ntconv/ntconv/internal/files/fileio"
+	"github.com/ntconv/ntconv/internal/files/store"
 	"github.com/ntconv/ntconv/internal/run/formats"
 	"github.com/ntconv/ntconv/internal/run/input"
 	"github.com/spf13/cobra"
@@ -124,7 +125,7 @@ func (a *app) isExpanded(word string) bool {
 	if input.IsPattern(word) {
 		return true
 	}
-	info, err := os.Stat(word)
+	info, err := store.Stat(word)
 	if word == "-" || err != nil || !info.IsDir() {
 		return false
 	}
@@ -221,7 +222,7 @@ func eachFlag(cmd *cobra.Command, c *conversion) string {
 func (a *app) convertInto(cmd *cobra.Command, c *conversion, in *inputs) error {
 	b, dir := new(batch), c.out
 	if c.out = c.outputIn(dir, in.Names[0], in.Below[0]); dir != "" {
-		if err := b.makeDirs(filepath.Clean(dir)); err != nil {
+		if err := b.makeDirs(dir); err != nil {
 			return outputFailure(err)
 		}
 	}
@@ -238,16 +239,16 @@ func (c *conversion) outputIn(dir, in, below string) string {
 	one := *c
 	one.in, one.out = in, ""
 	one.chooseByName()
-	dir = filepath.Join(dir, filepath.Dir(below))
+	dir = store.Join(dir, filepath.Dir(below))
 	switch to := one.Output.Destination; {
 	case to == formats.ToNothing:
 		return ""
 	case to == formats.ToDir && one.Output.ByName:
-		return filepath.Join(dir, c.To.OutputFor(below)) + string(filepath.Separator)
+		return store.Join(dir, c.To.OutputFor(below)) + string(filepath.Separator)
 	case to == formats.ToDir:
-		return filepath.Join(dir, formats.DirFor(below)) + string(filepath.Separator)
+		return store.Join(dir, formats.DirFor(below)) + string(filepath.Separator)
 	}
-	return filepath.Join(dir, c.To.OutputFor(below))
+	return store.Join(dir, c.To.OutputFor(below))
 }
 
 // distinct returns the paths below the output directory that the outputs are named after: in.Below, except for inputs

@@ -3,12 +3,12 @@ package command
 import (
 	"errors"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
 
 	"github.com/ntconv/ntconv/internal/files/fileio"
+	"github.com/ntconv/ntconv/internal/files/store"
 	"github.com/ntconv/ntconv/internal/run/formats"
 	"github.com/ntconv/ntconv/internal/run/input"
 )
@@ -24,7 +24,7 @@ func checkReplaced(to *formats.Format, out string, inputs ...string) error {
 				input.NameOf(in, 0))
 		}
 	}
-	entries, err := os.ReadDir(out)
+	entries, err := store.ReadDir(out)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR):
 		return nil // there is none, or the creation of the output gives the error
@@ -57,6 +57,9 @@ func hasExtension(to *formats.Format, name string) bool {
 
 // isInside reports whether a file is in a directory or in one of its subdirectories.
 func isInside(name, dir string) bool {
+	if store.Is(name) || store.Is(dir) {
+		return strings.HasPrefix(store.Clean(name), store.Clean(dir)+"/") && store.Is(name)
+	}
 	at, err := filepath.Abs(name)
 	if err != nil || name == "-" {
 		return false

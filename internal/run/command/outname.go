@@ -4,11 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/ntconv/ntconv/internal/files/fileio"
+	"github.com/ntconv/ntconv/internal/files/store"
 	"github.com/ntconv/ntconv/internal/run/formats"
 	"github.com/ntconv/ntconv/internal/run/input"
 	"github.com/spf13/cobra"
@@ -101,7 +101,7 @@ func (c *conversion) output() (string, error) {
 // the end, and is not a directory.
 func namesFile(to *formats.Format, name string) bool {
 	f, _ := formats.ByOutput(name)
-	info, err := os.Stat(name)
+	info, err := store.Stat(name)
 	return f != nil && f.Name == to.Name && (err != nil || !info.IsDir())
 }
 
@@ -146,7 +146,7 @@ func checkOutput(out string, inputs ...string) error {
 		return failf(exitOutput, "%s: %w", out, err)
 	}
 	// Keep the directory as it was given: the system resolves z in z/../x, but filepath.Clean removes it.
-	if dir, _ := filepath.Split(strings.TrimRight(out, string(filepath.Separator))); dir != "" && isAbsent(dir) {
+	if dir, _ := filepath.Split(strings.TrimRight(out, string(filepath.Separator))); dir != "" && !store.Is(out) && isAbsent(dir) {
 		if len(dir) > 1 {
 			dir = dir[:len(dir)-1]
 		}
@@ -164,11 +164,11 @@ func checkOutput(out string, inputs ...string) error {
 // isAbsent reports whether a name does not exist, and exists whether it does. Neither is true if a name cannot be
 // examined: opening it returns the error.
 func isAbsent(name string) bool {
-	_, err := os.Stat(name)
+	_, err := store.Stat(name)
 	return errors.Is(err, fs.ErrNotExist)
 }
 
 func exists(name string) bool {
-	_, err := os.Stat(name)
+	_, err := store.Stat(name)
 	return err == nil
 }

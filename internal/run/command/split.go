@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,6 +13,7 @@ import (
 	"github.com/ntconv/ntconv/internal/data/message"
 	"github.com/ntconv/ntconv/internal/events/recording"
 	"github.com/ntconv/ntconv/internal/files/fileio"
+	"github.com/ntconv/ntconv/internal/files/store"
 	"github.com/ntconv/ntconv/internal/run/formats"
 	"github.com/ntconv/ntconv/internal/run/input"
 	"github.com/ntconv/ntconv/internal/run/job"
@@ -172,7 +172,7 @@ func (a *app) splitPlan(cmd *cobra.Command, s *splitting) (*pass.Plan, error) {
 	if a.force {
 		return plan, checkReplaced(formats.Nettrace(), s.out, s.in)
 	}
-	if entries, err := os.ReadDir(s.out); err == nil && len(entries) > 0 { // before the input is read twice
+	if entries, err := store.ReadDir(s.out); err == nil && len(entries) > 0 { // before the input is read twice
 		return nil, failf(exitOutput, "%s: create: the directory is not empty; -f replaces it, or choose another output", s.out)
 	}
 	return plan, nil

@@ -12,6 +12,7 @@ import (
 
 	"github.com/ntconv/ntconv/internal/data/message"
 	"github.com/ntconv/ntconv/internal/files/fileio"
+	"github.com/ntconv/ntconv/internal/files/store"
 	"github.com/ntconv/ntconv/internal/run/formats"
 	"github.com/ntconv/ntconv/internal/run/input"
 	"github.com/ntconv/ntconv/internal/run/job"
@@ -30,10 +31,10 @@ func tablesAt(name string) (*tables.Source, error) {
 	if dir, uid, ok := dataset.SplitTrace(name); ok {
 		return datasetAt(dir, uid)
 	}
-	if info, err := os.Stat(name); err != nil || !info.IsDir() {
+	if info, err := store.Stat(name); err != nil || !info.IsDir() {
 		return nil, nil // the conversion reports the error
 	}
-	if exists(filepath.Join(name, dataset.ConfigName)) {
+	if exists(store.Join(name, dataset.ConfigName)) {
 		return datasetAt(name, "")
 	}
 	list, err := tablesIn(name)
@@ -45,7 +46,7 @@ func tablesAt(name string) (*tables.Source, error) {
 
 // tablesIn returns the tables in a directory.
 func tablesIn(dir string) (list []tables.SourceTable, err error) {
-	entries, err := os.ReadDir(dir)
+	entries, err := store.ReadDir(dir)
 	if err != nil {
 		return nil, fail(exitInput, err)
 	}
@@ -162,7 +163,7 @@ func traceName(in string, elements int) string {
 // sqlInputs returns the inputs that the arguments of ntconv sql represent. Datasets stay as they are.
 func (a *app) sqlInputs(args []string) (names []string, err error) {
 	for _, arg := range args {
-		if exists(filepath.Join(arg, dataset.ConfigName)) {
+		if exists(store.Join(arg, dataset.ConfigName)) {
 			names = append(names, arg)
 			continue
 		}

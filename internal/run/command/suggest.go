@@ -4,12 +4,12 @@ import (
 	"encoding/csv"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/ntconv/ntconv/internal/data/message"
+	"github.com/ntconv/ntconv/internal/files/store"
 	"github.com/ntconv/ntconv/internal/run/formats"
 	"github.com/ntconv/ntconv/internal/select/where"
 	"github.com/spf13/cobra"
@@ -41,7 +41,7 @@ func subcommandNames(cmd *cobra.Command) (names []string) {
 
 // isFile reports whether a word of the command line names a file rather than a command.
 func isFile(name string) bool {
-	info, err := os.Stat(name)
+	info, err := store.Stat(name)
 	return err == nil && !info.IsDir()
 }
 

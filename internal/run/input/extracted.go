@@ -1,10 +1,15 @@
 package input
 
 import (
+	"errors"
+	"io"
 	"os"
 	"path/filepath"
+	"syscall"
 
 	"github.com/ntconv/ntconv/internal/files/fileio"
+	"github.com/ntconv/ntconv/internal/files/store"
+	"github.com/ntconv/ntconv/internal/run/formats"
 	"github.com/ntconv/ntconv/internal/tables/dataset"
 )
 
@@ -15,11 +20,7 @@ func (in *Input) openExtracted(name, dir, uid string) error {
 	if err != nil {
 		return err
 	}
-	temp := in.opts.TempDir
-	if temp == nil {
-		temp = func() (string, error) { return os.MkdirTemp("", "ntconv-") }
-	}
-	if in.extracted, err = temp(); err != nil {
+	if err := in.makeTemp(); err != nil {
 		return err
 	}
 	tables := filepath.Join(in.extracted, "tables")
@@ -29,10 +30,69 @@ func (in *Input) openExtracted(name, dir, uid string) error {
 	if in.manifest, err = dataset.ReadManifest(tables); err != nil {
 		return err
 	}
+	return in.openCopy(name, tables)
+}
+
+// makeTemp creates the temporary directory of the input.
+func (in *Input) makeTemp() (err error) {
+	temp := in.opts.TempDir
+	if temp == nil {
+		temp = func() (string, error) { return os.MkdirTemp("", "ntconv-") }
+	}
+	in.extracted, err = temp()
+	return err
+}
+
+// openCopy opens a directory that is a copy of the input.
+func (in *Input) openCopy(name, dir string) (err error) {
 	opts := in.options()
 	opts.Name = name
-	in.raw, err = fileio.Open(tables, opts)
+	in.raw, err = fileio.Open(dir, opts)
 	return err
+}
+
+// openObjects opens a directory of a store, such as one with the tables of a trace. Its files are copied to a temporary directory.
+func (in *Input) openObjects(name string) error {
+	if err := checkDataset(name); err != nil {
+		return err
+	}
+	entries, err := store.ReadDir(name)
+	if err != nil {
+		return err
+	}
+	var members []string
+	for _, e := range entries {
+		if !e.IsDir() {
+			members = append(members, e.Name())
+		}
+	}
+	if in.opts.From == nil && formats.SniffDir(formats.Readable(), members) == nil { // it is not copied in vain
+		return &fileio.Error{Name: name, Op: "open", Bytes: -1, Err: syscall.EISDIR}
+	}
+	if err := in.makeTemp(); err != nil {
+		return err
+	}
+	for _, member := range members {
+		if err := copyObject(store.Join(name, member), filepath.Join(in.extracted, filepath.Base(member))); err != nil {
+			return err
+		}
+	}
+	return in.openCopy(name, in.extracted)
+}
+
+// copyObject copies an object to a new file.
+func copyObject(name, to string) error {
+	from, err := store.Open(name)
+	if err != nil {
+		return err
+	}
+	defer from.Close()
+	f, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(f, io.NewSectionReader(from, 0, from.Size()))
+	return errors.Join(err, f.Close())
 }
 
 // Manifest describes a trace of a dataset, nil for other inputs: also the directory of one that was extracted, or that a dataset of

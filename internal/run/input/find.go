@@ -7,13 +7,13 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/ntconv/ntconv/internal/files/fileio"
+	"github.com/ntconv/ntconv/internal/files/store"
 	"github.com/ntconv/ntconv/internal/run/formats"
 	"github.com/ntconv/ntconv/internal/tables/dataset"
 )
@@ -63,13 +63,13 @@ func IsPattern(word string) bool {
 	if word == "-" || fileio.IsRemote(word) || !strings.ContainsAny(word, "*?[") {
 		return false
 	}
-	_, err := os.Stat(word)
+	_, err := store.Stat(word)
 	return errors.Is(err, fs.ErrNotExist)
 }
 
 // word adds the inputs that an argument represents.
 func (f *finder) word(word string) error {
-	info, err := os.Stat(word)
+	info, err := store.Stat(word)
 	if f.root = ""; IsPattern(word) {
 		return f.pattern(word)
 	}
@@ -93,20 +93,34 @@ func (f *finder) word(word string) error {
 
 // covered reports whether an earlier argument added the inputs in a directory.
 func (f *finder) covered(dir string) bool {
-	below := filepath.Clean(dir) + string(filepath.Separator)
+	below := store.Clean(dir) + separator(dir)
 	return slices.ContainsFunc(f.found.Names,
-		func(name string) bool { return strings.HasPrefix(filepath.Clean(name), below) })
+		func(name string) bool { return strings.HasPrefix(store.Clean(name), below) })
 }
 
 func (f *finder) add(name string) {
-	if clean := filepath.Clean(name); !f.seen[clean] || name == "-" {
+	if clean := store.Clean(name); !f.seen[clean] || name == "-" {
 		f.seen[clean] = true
 		f.found.Names = append(f.found.Names, name)
 		f.found.Below = append(f.found.Below, f.below(name))
 	}
 }
 
+// separator returns what is between the names of directories.
+func separator(name string) string {
+	if store.Is(name) {
+		return "/"
+	}
+	return string(filepath.Separator)
+}
+
 func (f *finder) below(name string) string {
+	if store.Is(f.root) {
+		if rel, ok := strings.CutPrefix(name, store.Clean(f.root)+"/"); ok {
+			return filepath.FromSlash(rel)
+		}
+		return fileio.Base(name)
+	}
 	if rel, err := filepath.Rel(f.root, name); f.root != "" && err == nil && rel != "." {
 		return rel
 	}
@@ -115,7 +129,7 @@ func (f *finder) below(name string) string {
 
 // dir adds the inputs in a directory, or the directory itself.
 func (f *finder) dir(dir string) error {
-	entries, err := os.ReadDir(dir)
+	entries, err := store.ReadDir(dir)
 	if err != nil {
 		return &Error{dir, err}
 	}
@@ -130,7 +144,7 @@ func (f *finder) dir(dir string) error {
 		return nil
 	}
 	for _, e := range entries {
-		name := filepath.Join(dir, e.Name())
+		name := store.Join(dir, e.Name())
 		switch {
 		case isHidden(e.Name()):
 		case e.IsDir() && checkDataset(name) != nil:
@@ -163,7 +177,7 @@ func (f *finder) isWhole(names []string) bool {
 // learns of corrupt files, unless it is generic; other files are recognized by their first bytes. A symbolic link is
 // followed.
 func (f *finder) isInput(name string) bool {
-	if info, err := os.Stat(name); err != nil || !info.Mode().IsRegular() {
+	if info, err := store.Stat(name); err != nil || !info.Mode().IsRegular() {
 		return false
 	}
 	rest, _ := formats.CutCompression(name)
@@ -217,9 +231,12 @@ func (f *finder) pattern(pattern string) error {
 	if first > 0 && root == "" {
 		root = "/"
 	}
-	f.root = cmp.Or(filepath.FromSlash(root), ".")
+	if !store.Is(pattern) {
+		root = filepath.FromSlash(root)
+	}
+	f.root = cmp.Or(root, ".")
 	var names []string
-	if err := match(filepath.FromSlash(root), parts[first:], &names); err != nil {
+	if err := match(root, parts[first:], &names); err != nil {
 		return &Error{pattern, err}
 	}
 	slices.Sort(names)
@@ -228,7 +245,7 @@ func (f *finder) pattern(pattern string) error {
 		return &Error{pattern, absence("no file matches the pattern")}
 	}
 	for _, name := range names {
-		if info, err := os.Stat(name); err == nil && info.IsDir() {
+		if info, err := store.Stat(name); err == nil && info.IsDir() {
 			if err := f.dir(name); err != nil {
 				return err
 			}
@@ -252,13 +269,13 @@ func match(dir string, parts []string, names *[]string) error {
 			return err
 		}
 	} else if !strings.ContainsAny(part, "*?[") {
-		name := filepath.Join(dir, part)
-		if _, err := os.Stat(name); err != nil {
+		name := store.Join(dir, part)
+		if _, err := store.Stat(name); err != nil {
 			return nil // no match
 		}
 		return match(name, rest, names)
 	}
-	entries, err := os.ReadDir(cmp.Or(dir, "."))
+	entries, err := store.ReadDir(cmp.Or(dir, "."))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -269,7 +286,7 @@ func match(dir string, parts []string, names *[]string) error {
 		if strings.HasPrefix(e.Name(), ".") && !strings.HasPrefix(part, ".") {
 			continue
 		}
-		name := filepath.Join(dir, e.Name())
+		name := store.Join(dir, e.Name())
 		next := rest
 		if part == "**" {
 			if next = parts; !e.IsDir() {
@@ -290,7 +307,7 @@ func IsDir(dir string, table []*formats.Format) bool {
 	if checkDataset(dir) != nil {
 		return true
 	}
-	entries, err := os.ReadDir(dir)
+	entries, err := store.ReadDir(dir)
 	if err != nil {
 		return true // opening it reports the error
 	}
@@ -305,7 +322,7 @@ func IsDir(dir string, table []*formats.Format) bool {
 
 // checkDataset returns a *DatasetError if a directory is a dataset, which contains many traces and is not an input.
 func checkDataset(dir string) error {
-	if _, err := os.Stat(filepath.Join(dir, dataset.ConfigName)); err != nil {
+	if _, err := store.Stat(store.Join(dir, dataset.ConfigName)); err != nil {
 		return nil
 	}
 	return &DatasetError{Dir: dir}

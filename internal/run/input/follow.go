@@ -6,6 +6,7 @@ import (
 	"os"
 
 	"github.com/ntconv/ntconv/internal/files/fileio"
+	"github.com/ntconv/ntconv/internal/files/store"
 )
 
 // options returns the options of the raw input.
@@ -14,7 +15,7 @@ func (in *Input) options() fileio.InputOptions {
 }
 
 func isDir(name string) bool {
-	info, err := os.Stat(name)
+	info, err := store.Stat(name)
 	return name != "-" && err == nil && info.IsDir()
 }
 

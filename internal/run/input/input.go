@@ -14,6 +14,7 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/files/fileio"
+	"github.com/ntconv/ntconv/internal/files/store"
 	"github.com/ntconv/ntconv/internal/run/formats"
 	"github.com/ntconv/ntconv/internal/tables/dataset"
 )
@@ -93,7 +94,7 @@ type Input struct {
 
 	body io.ReadCloser // of an answer over HTTP, or nil
 
-	extracted string            // directory of the tables of a trace of a dataset, removed by Close; "" for other inputs
+	extracted string            // directory with a copy of the input's files, removed by Close; "" for other inputs
 	manifest  *dataset.Manifest // of such a trace
 }
 
@@ -139,6 +140,10 @@ func open(name string, o *Options) (*Input, error) {
 		err = in.openExtracted(name, dir, uid)
 	case o.Remote && fileio.IsRemote(name):
 		err = in.openRemote(name)
+	case store.Is(name) && isDir(name):
+		err = in.openObjects(name)
+	case store.Is(name):
+		in.raw, err = fileio.Open(name, in.options())
 	case !o.Again && o.Follow == nil || isDir(name):
 		in.raw, err = fileio.Open(name, in.options())
 	case o.Again:

@@ -12,6 +12,7 @@ import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/data/message"
 	"github.com/ntconv/ntconv/internal/files/fileio"
+	"github.com/ntconv/ntconv/internal/files/store"
 	"github.com/ntconv/ntconv/internal/run/formats"
 )
 
@@ -28,7 +29,7 @@ func checkDistinct(names []string) error {
 			infos[i], _ = os.Stat(name) // opening the file reports that it is missing
 		}
 		for j := range i {
-			if fileio.IsRemote(name) && name == names[j] || infos[i] != nil && infos[j] != nil && os.SameFile(infos[i], infos[j]) {
+			if (fileio.IsRemote(name) || store.Is(name)) && name == names[j] || infos[i] != nil && infos[j] != nil && os.SameFile(infos[i], infos[j]) {
 				err := fmt.Errorf("%w as %s; name each input once", ErrSameFile, NameOf(names[j], 0))
 				return &Error{NameOf(name, 0), err}
 			}

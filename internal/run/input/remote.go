@@ -9,33 +9,28 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/ntconv/ntconv/internal/files/fileio"
+	"github.com/ntconv/ntconv/internal/files/store"
 )
 
-// Reading over HTTP: the file is read in blocks, several of them at a time if it is read in order.
+// Reading over HTTP.
 const (
-	remoteBlock  = 1 << 20
-	remoteBlocks = 8 // of one request, and that are kept
-	remoteTries  = 4 // of a request
-	remoteWait   = 200 * time.Millisecond
-	remoteTime   = time.Minute // until the headers of an answer, and between two reads of it
+	remoteTries = 4 // of a request
+	remoteWait  = 200 * time.Millisecond
+	remoteTime  = time.Minute // until the headers of an answer, and between two reads of it
 )
-
-// ErrRemoteChanged means that a file behind an address was replaced while it was read.
-var ErrRemoteChanged = errors.New("the file was replaced while it was read")
 
 // openRemote opens an address. A server that answers requests for ranges makes the input a file, another one a pipe.
 func (in *Input) openRemote(name string) error {
 	shown := fileio.Shown(name)
 	located := func(err error) error { return &fileio.Error{Name: shown, Op: "open", Bytes: -1, Err: err} }
-	r := &remote{url: name, blocks: make(map[int64][]byte), client: &http.Client{Transport: remoteTransport()}}
+	r := &remote{url: name, client: &http.Client{Transport: remoteTransport()}}
 	if in.opts.Follow != nil {
 		r.ctx = in.opts.Follow
 	}
-	answer, err := r.get(0, remoteBlock)
+	answer, err := r.get(0, store.BlockSize)
 	if err != nil {
 		return located(err)
 	}
@@ -44,7 +39,8 @@ func (in *Input) openRemote(name string) error {
 		if err != nil {
 			return located(err)
 		}
-		r.put(0, first)
+		r.Blocks = store.NewBlocks(r.size, r.fetch)
+		r.Put(0, first)
 		in.raw, err = fileio.FromReader(shown, r, in.options())
 		return err
 	}
@@ -65,91 +61,30 @@ func remoteTransport() http.RoundTripper {
 	return t
 }
 
-// A remote is a file behind an address, which is read by ranges. It is safe for concurrent use.
+// A remote is a file behind an address, which is read by ranges.
 type remote struct {
-	url    string
-	client *http.Client
-	ctx    context.Context // nil means no end
-	size   int64
-	tag    string // ETag or time of the first answer
-
-	mu     sync.Mutex
-	blocks map[int64][]byte // by number
-	order  []int64          // of blocks, the oldest first
-	last   int64            // number of the block that was read last
+	*store.Blocks // nil until the first answer
+	url           string
+	client        *http.Client
+	ctx           context.Context // nil means no end
+	size          int64
+	tag           string // ETag or time of the first answer
 }
-
-// Size returns the size of the file.
-func (r *remote) Size() int64 { return r.size }
 
 // Read is never called: fileio reads a file at offsets.
 func (r *remote) Read([]byte) (int, error) { return 0, errors.ErrUnsupported }
 
-// ReadAt implements io.ReaderAt.
-func (r *remote) ReadAt(p []byte, at int64) (n int, err error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for n < len(p) {
-		if at >= r.size {
-			return n, io.EOF
-		}
-		block, err := r.block(at / remoteBlock)
-		if err != nil {
-			return n, err
-		}
-		k := copy(p[n:], block[at%remoteBlock:])
-		n, at = n+k, at+int64(k)
-	}
-	return n, nil
-}
-
-// block returns a block, and gets it with those after it if the file is read in order.
-func (r *remote) block(i int64) ([]byte, error) {
-	before := r.last
-	r.last = i
-	if b := r.blocks[i]; b != nil {
-		return b, nil
-	}
-	count := int64(1)
-	if i == before+1 {
-		count = remoteBlocks
-	}
-	from := i * remoteBlock
-	answer, err := r.get(from, min(count*remoteBlock, r.size-from))
+// fetch gets a range.
+func (r *remote) fetch(from, n int64) ([]byte, error) {
+	answer, err := r.get(from, n)
 	if err != nil {
 		return nil, err
 	}
 	if answer.StatusCode != http.StatusPartialContent {
 		answer.Body.Close()
-		return nil, fmt.Errorf("%w: the server answers ranges no longer", ErrRemoteChanged)
+		return nil, fmt.Errorf("%w: the server answers ranges no longer", store.ErrChanged)
 	}
-	data, err := r.take(answer, from)
-	if err != nil {
-		return nil, err
-	}
-	r.put(i, data)
-	if b := r.blocks[i]; b != nil {
-		return b, nil
-	}
-	return nil, io.ErrUnexpectedEOF
-}
-
-// put keeps the blocks of data, of which the first one has a number.
-func (r *remote) put(i int64, data []byte) {
-	for ; len(data) > 0; i++ {
-		n := min(len(data), remoteBlock)
-		if n < remoteBlock && i*remoteBlock+int64(n) < r.size {
-			return // an incomplete block is not the end of the file
-		}
-		if r.blocks[i] == nil {
-			r.order = append(r.order, i)
-		}
-		r.blocks[i], data = data[:n:n], data[n:]
-	}
-	for len(r.order) > 2*remoteBlocks {
-		delete(r.blocks, r.order[0])
-		r.order = r.order[1:]
-	}
+	return r.take(answer, from)
 }
 
 // get requests a range, and again after errors of the network and of a server that has too much to do.
@@ -234,9 +169,9 @@ func (r *remote) take(answer *http.Response, from int64) ([]byte, error) {
 		r.size, r.tag = size, tag
 	}
 	if size != r.size || tag != r.tag {
-		return nil, ErrRemoteChanged
+		return nil, store.ErrChanged
 	}
-	data, err := io.ReadAll(io.LimitReader(answer.Body, min(remoteBlocks*remoteBlock, size-from)))
+	data, err := io.ReadAll(io.LimitReader(answer.Body, min(store.MaxBlocks*store.BlockSize, size-from)))
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,232 @@
+// Package objectstore joins the object stores of Amazon (s3://), Google (gs://) and Azure (azblob://) to the program, and those with
+// the protocol of one of them, such as MinIO. A program imports it for this effect.
+//
+// Credentials, regions and endpoints are found by the usual chain of each cloud: environment variables, configuration files,
+// identities of machines and workloads. NTCONV_S3, NTCONV_GS and NTCONV_AZBLOB add parameters of gocloud.dev's addresses, such as
+// use_path_style=true.
+package objectstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/ntconv/ntconv/internal/files/store"
+	"gocloud.dev/blob"
+	_ "gocloud.dev/blob/azureblob" // opens azblob://
+	_ "gocloud.dev/blob/gcsblob"   // opens gs://
+	_ "gocloud.dev/blob/s3blob"    // opens s3://
+	"gocloud.dev/gcerrors"
+)
+
+func init() {
+	for _, scheme := range []string{"s3", "gs", "azblob"} {
+		store.Register(scheme, func(ctx context.Context, bucket string) (store.Store, error) {
+			return open(ctx, scheme+"://"+bucket, os.Getenv("NTCONV_"+strings.ToUpper(scheme)))
+		})
+	}
+}
+
+// open opens a bucket by an address of gocloud.dev and parameters of it.
+func open(ctx context.Context, address, parameters string) (store.Store, error) {
+	if parameters != "" {
+		address += "?" + parameters
+	}
+	b, err := blob.OpenBucket(ctx, address)
+	if err != nil {
+		return nil, err
+	}
+	return &bucket{b}, nil
+}
+
+// A bucket is a store.Store.
+type bucket struct{ b *blob.Bucket }
+
+// Attempts of a request, in addition to those that the clients make themselves, and the time before the second one.
+const (
+	attempts = 4
+	pause    = 100 * time.Millisecond
+)
+
+// again calls f until it succeeds or fails for good.
+func again(f func() error) (err error) {
+	for try := range attempts {
+		if try > 0 {
+			time.Sleep(pause << try)
+		}
+		if err = described(f()); err == nil || !passes(err) {
+			return err
+		}
+	}
+	return err
+}
+
+// passes reports whether another attempt may succeed.
+func passes(err error) bool {
+	if errors.Is(err, store.ErrChanged) {
+		return false
+	}
+	switch gcerrors.Code(err) {
+	case gcerrors.NotFound, gcerrors.FailedPrecondition, gcerrors.AlreadyExists, gcerrors.PermissionDenied, gcerrors.InvalidArgument,
+		gcerrors.Unimplemented, gcerrors.Canceled:
+		return false
+	}
+	return true
+}
+
+// A storeError is an error of a store with the error of package fs for its kind.
+type storeError struct{ err, kind error }
+
+func (e *storeError) Error() string   { return e.err.Error() }
+func (e *storeError) Unwrap() []error { return []error{e.err, e.kind} }
+
+// described adds the error of package fs.
+func described(err error) error {
+	switch gcerrors.Code(err) {
+	case gcerrors.NotFound:
+		return &storeError{err, fs.ErrNotExist}
+	case gcerrors.FailedPrecondition, gcerrors.AlreadyExists:
+		return &storeError{err, fs.ErrExist}
+	case gcerrors.PermissionDenied:
+		return &storeError{err, fs.ErrPermission}
+	}
+	return err
+}
+
+// Stat implements store.Store.
+func (s *bucket) Stat(ctx context.Context, key string) (*store.Object, error) {
+	o := &store.Object{Key: key}
+	return o, again(func() error {
+		a, err := s.b.Attributes(ctx, key)
+		if err == nil {
+			o.Size, o.ModTime = a.Size, a.ModTime
+		}
+		return err
+	})
+}
+
+// Read implements store.Store.
+func (s *bucket) Read(ctx context.Context, o *store.Object, offset, n int64) (data []byte, err error) {
+	err = again(func() error {
+		r, err := s.b.NewRangeReader(ctx, o.Key, offset, n, nil)
+		if err != nil {
+			return err
+		}
+		defer r.Close()
+		if r.Size() != o.Size || !r.ModTime().Equal(o.ModTime) {
+			return store.ErrChanged
+		}
+		data = make([]byte, min(n, o.Size-offset))
+		_, err = io.ReadFull(r, data)
+		return err
+	})
+	return data, err
+}
+
+// List implements store.Store.
+func (s *bucket) List(ctx context.Context, prefix, delimiter string) iter.Seq2[*store.Object, error] {
+	return func(yield func(*store.Object, error) bool) {
+		page := blob.FirstPageToken
+		for {
+			var list []*blob.ListObject
+			var next []byte
+			err := again(func() (err error) {
+				list, next, err = s.b.ListPage(ctx, page, pageSize, &blob.ListOptions{Prefix: prefix, Delimiter: delimiter})
+				return err
+			})
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			for _, o := range list {
+				if !yield(&store.Object{Key: o.Key, Size: o.Size, ModTime: o.ModTime, Prefix: o.IsDir}, nil) {
+					return
+				}
+			}
+			if page = next; len(next) == 0 {
+				return
+			}
+		}
+	}
+}
+
+// pageSize is the number of objects of one request.
+const pageSize = 1000
+
+// Remove implements store.Store.
+func (s *bucket) Remove(ctx context.Context, key string) error {
+	first := true
+	return again(func() error {
+		err := s.b.Delete(ctx, key)
+		if !first && gcerrors.Code(err) == gcerrors.NotFound {
+			return nil // an earlier attempt removed it
+		}
+		first = false
+		return err
+	})
+}
+
+// Create implements store.Store.
+func (s *bucket) Create(ctx context.Context, key string, o store.CreateOptions) (store.Writer, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	w, err := s.b.NewWriter(ctx, key, &blob.WriterOptions{IfNotExist: o.Absent, ContentType: "application/octet-stream"})
+	if err != nil {
+		cancel()
+		return nil, described(err)
+	}
+	return &writer{w: w, cancel: cancel}, nil
+}
+
+// A writer is a store.Writer. Abort may be called during a Write, which then fails.
+type writer struct {
+	w      *blob.Writer
+	cancel context.CancelFunc
+
+	mu   sync.Mutex // held by Write, Commit and the end of Abort
+	done bool
+}
+
+// errEnded is the cause if a writer is used after its end.
+var errEnded = fmt.Errorf("writing has ended: %w", fs.ErrClosed)
+
+// Write implements io.Writer.
+func (w *writer) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.done {
+		return 0, errEnded
+	}
+	n, err := w.w.Write(p)
+	return n, described(err)
+}
+
+// Commit implements store.Writer.
+func (w *writer) Commit() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.done {
+		return errEnded
+	}
+	w.done = true
+	defer w.cancel()
+	return described(w.w.Close())
+}
+
+// Abort implements store.Writer.
+func (w *writer) Abort() error {
+	w.cancel()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.done {
+		w.done = true
+		_ = w.w.Close() // fails, because its context is canceled
+	}
+	return nil
+}
