@@ -172,6 +172,21 @@ func WriteBytes(name string, data []byte, o CreateOptions) error {
 	return Write(name, bytes.NewReader(data), o)
 }
 
+// Copy copies a file or an object to a new file.
+func Copy(name, to string) error {
+	from, err := Open(name)
+	if err != nil {
+		return err
+	}
+	defer from.Close()
+	f, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(f, io.NewSectionReader(from, 0, from.Size()))
+	return errors.Join(err, f.Close())
+}
+
 // Remove is os.Remove for files and objects. The error wraps fs.ErrNotExist if there is none, except for stores that do not say so.
 func Remove(name string) error {
 	if !Is(name) {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/ntconv/ntconv/internal/data/message"
+	"github.com/ntconv/ntconv/internal/files/store"
 	"github.com/ntconv/ntconv/internal/tables/dataset"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -74,7 +75,7 @@ func openDataset(dir string) (*dataset.Dataset, error) {
 // layoutError adds the next step for a dataset of layout 1, in which every trace had a directory with its tables.
 func layoutError(dir string, err error) error {
 	return fmt.Errorf("%w; move its traces to a new dataset: ntconv to parquet --dataset NEW %s", err,
-		message.ShellWord(filepath.Join(dir, "**", dataset.TraceKey+"=*")))
+		message.ShellWord(store.Join(dir, "**", dataset.TraceKey+"=*")))
 }
 
 const flagOlder = "older-than"

@@ -4,13 +4,13 @@ import (
 	"bytes"
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
 
 	"github.com/ntconv/ntconv/internal/data/message"
+	"github.com/ntconv/ntconv/internal/files/store"
 	"github.com/ntconv/ntconv/internal/tables"
 	"github.com/ntconv/ntconv/internal/tables/dataset"
 	"github.com/ntconv/ntconv/internal/tables/parquetreader"
@@ -93,7 +93,7 @@ func (a *app) datasetProgress(phase string, set *dataset.Dataset, done *atomic.I
 
 // checkTable compares a file with what its commit says.
 func checkTable(name string, is *dataset.File, schema int) error {
-	f, err := os.Open(name)
+	f, err := store.Open(name)
 	if err != nil {
 		return err
 	}

@@ -182,6 +182,9 @@ func (a *app) sql(cmd *cobra.Command, q *question) error {
 	for _, note := range missingTables(inputs, sources, q.query) {
 		a.printLine("ntconv: " + message.Line(note) + "\n")
 	}
+	if err := a.fetchTables(sources, named); err != nil {
+		return err
+	}
 	converted := a.sum.Input != ""
 	if !converted {
 		a.sum.Input = inputs[0]

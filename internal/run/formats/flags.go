@@ -180,15 +180,15 @@ func BindQuota(flags *pflag.FlagSet, q *fileio.Quota) {
 // DefaultTemp is the default of ReadOptions.MaxTemp: 64 GiB.
 const DefaultTemp = 64 << 30
 
-// flagSpool is the flag that sets ReadOptions.MaxTemp.
-const flagSpool = "max-spool"
+// FlagSpool is the flag that sets ReadOptions.MaxTemp.
+const FlagSpool = "max-spool"
 
 // BindLimits defines the flags for the limits of the reader and for the size of temporary files.
 func (o *ReadOptions) BindLimits(flags *pflag.FlagSet) {
 	for _, f := range limitFlags(&o.Limits) {
 		f.bind(flags, f.name)
 	}
-	SizeFlag(flags, &o.MaxTemp, flagSpool,
+	SizeFlag(flags, &o.MaxTemp, FlagSpool,
 		"maximum size of each temporary file: the copy of a pipe that is read twice, or records to sort; 0 means no limit")
 }
 
@@ -217,7 +217,7 @@ func LimitFlag(err error) string {
 	}
 	switch exceeded.Limit {
 	case spool.LimitSize:
-		return "--" + flagSpool
+		return "--" + FlagSpool
 	// Importers of JSON profiles report these limits of flags under names of their own.
 	case imported.LimitTables:
 		return "--max-tables"

@@ -520,7 +520,7 @@ func TestLimitFlag(t *testing.T) {
 		}
 		checkLimit(t, err, f, ntconv.LimitError{Limit: f.limit, Value: 2})
 	}
-	if f := LimitFlag(fmt.Errorf("x: %w", spool.CheckSize(2, 1))); f != "--"+flagSpool {
+	if f := LimitFlag(fmt.Errorf("x: %w", spool.CheckSize(2, 1))); f != "--"+FlagSpool {
 		t.Errorf("%q for a temporary file", f)
 	}
 	for _, err := range []error{errors.New("threads"), ntconv.ErrLimit, &ntconv.LimitError{Limit: "pages"}, &ntconv.LimitError{Limit: writer.LimitBlock}} {

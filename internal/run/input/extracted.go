@@ -1,8 +1,6 @@
 package input
 
 import (
-	"errors"
-	"io"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -73,26 +71,11 @@ func (in *Input) openObjects(name string) error {
 		return err
 	}
 	for _, member := range members {
-		if err := copyObject(store.Join(name, member), filepath.Join(in.extracted, filepath.Base(member))); err != nil {
+		if err := store.Copy(store.Join(name, member), filepath.Join(in.extracted, filepath.Base(member))); err != nil {
 			return err
 		}
 	}
 	return in.openCopy(name, in.extracted)
-}
-
-// copyObject copies an object to a new file.
-func copyObject(name, to string) error {
-	from, err := store.Open(name)
-	if err != nil {
-		return err
-	}
-	defer from.Close()
-	f, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(f, io.NewSectionReader(from, 0, from.Size()))
-	return errors.Join(err, f.Close())
 }
 
 // Manifest describes a trace of a dataset, nil for other inputs: also the directory of one that was extracted, or that a dataset of

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/ntconv/ntconv/internal/files/fileio"
+	"github.com/ntconv/ntconv/internal/files/store"
 )
 
 // A Commit is a set of traces and the files with their rows.
@@ -26,6 +27,8 @@ type Commit struct {
 	Created  time.Time  `json:"created"`
 	Traces   []Manifest `json:"traces"` // sorted by start and UID
 	Files    []File     `json:"files"`  // those of trace_info are the last
+	// Undone means that the commit was not decided, and never will be: another run has ended its turn.
+	Undone bool `json:"undone,omitempty"`
 }
 
 // A File is a file of a commit.
@@ -76,6 +79,9 @@ var errStale = errors.New("another run has changed the dataset")
 // has been replaced, and is an *ExistsError if another commit has one of its traces. If publish fails before the commit is decided,
 // the dataset is unchanged.
 func (d *Dataset) publish(c *Commit, staging string) error {
+	if d.remote() {
+		return d.send(c, staging)
+	}
 	release, err := d.lockCommits()
 	if err != nil {
 		return err
@@ -163,6 +169,9 @@ func (d *Dataset) admit(c *Commit) error {
 // Recover publishes the rest of a commit whose run was killed. If it cannot write, or another run is publishing, the commit stays
 // pending.
 func (d *Dataset) Recover() error {
+	if d.remote() {
+		return nil // a commit of which the rest is missing is not visible, or whole
+	}
 	if _, err := os.Stat(d.commitFile(pendingName)); err != nil {
 		return nil
 	}
@@ -244,6 +253,14 @@ func stagedFile(i int) string { return fmt.Sprintf("%d.parquet", i) }
 
 // retire removes the commits that c replaces, with their files, and ends the publication.
 func (d *Dataset) retire(c *Commit) error {
+	if err := d.removeReplaced(c); err != nil {
+		return err // pending: the next run tries again
+	}
+	return errors.Join(remove(d.commitFile(pendingName)), fileio.SyncDir(filepath.Join(d.dir, commitsName)))
+}
+
+// removeReplaced removes the commits that c replaces, with their files. It can be repeated.
+func (d *Dataset) removeReplaced(c *Commit) error {
 	var errs []error
 	for _, id := range c.Replaces {
 		old := new(Commit)
@@ -265,16 +282,12 @@ func (d *Dataset) retire(c *Commit) error {
 	if len(c.Traces) == 0 && len(c.Replaces) > 0 { // nothing was left of what it replaced
 		errs = append(errs, remove(d.commitFile(c.ID+".json")))
 	}
-	if err := errors.Join(append(errs, d.step())...); err != nil {
-		return err // pending: the next run tries again
-	}
-	errs = append(errs, remove(d.commitFile(pendingName)))
-	return errors.Join(errors.Join(errs...), fileio.SyncDir(filepath.Join(d.dir, commitsName)))
+	return errors.Join(append(errs, d.step())...)
 }
 
 // remove removes a file that may not exist.
 func remove(name string) error {
-	if err := os.Remove(name); !errors.Is(err, fs.ErrNotExist) {
+	if err := store.Remove(name); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	return nil
@@ -282,6 +295,9 @@ func remove(name string) error {
 
 // removeParents removes directories of a table that have become empty.
 func (d *Dataset) removeParents(dir, table string) {
+	if d.remote() {
+		return
+	}
 	for top := filepath.Join(d.dir, table); len(dir) > len(top); dir = filepath.Dir(dir) {
 		if os.Remove(dir) != nil { // it has other files
 			return
@@ -290,19 +306,19 @@ func (d *Dataset) removeParents(dir, table string) {
 }
 
 // file returns the name of a file in the file system.
-func (d *Dataset) file(name string) string { return filepath.Join(d.dir, filepath.FromSlash(name)) }
+func (d *Dataset) file(name string) string { return store.Join(d.dir, filepath.FromSlash(name)) }
 
 // commitFile returns the name of a file in the directory of commits.
-func (d *Dataset) commitFile(name string) string { return filepath.Join(d.dir, commitsName, name) }
+func (d *Dataset) commitFile(name string) string { return store.Join(d.dir, commitsName, name) }
 
 // describeFile returns the size and hash of a file.
 func describeFile(name string) (File, error) {
-	f, err := os.Open(name)
+	f, err := store.Open(name)
 	if err != nil {
 		return File{}, err
 	}
 	defer f.Close()
 	h := sha256.New()
-	n, err := io.Copy(h, f)
+	n, err := io.Copy(h, io.NewSectionReader(f, 0, f.Size()))
 	return File{Size: n, SHA256: hex.EncodeToString(h.Sum(nil))}, err
 }

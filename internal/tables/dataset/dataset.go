@@ -6,6 +6,7 @@
 //	DIR/_commits/COMMIT.json                                a Commit: its traces and its files
 //	DIR/_commits/pending.json                               the commit that is being published
 //	DIR/_staging/                                           traces that are being added or removed, and locks
+//	DIR/_commits/turn-N.json                                in an object store: whose turn it is to publish
 //
 // Query engines that read Hive-style partitions ignore names that begin with an underscore or a dot. All files of a table have the
 // columns trace and those of the partition keys; every table has a file without rows from the start, so that it can be queried.
@@ -39,6 +40,7 @@ import (
 	"time"
 
 	"github.com/ntconv/ntconv/internal/files/fileio"
+	"github.com/ntconv/ntconv/internal/files/store"
 )
 
 // File and directory names in a dataset.
@@ -76,10 +78,13 @@ type Config struct {
 
 // A Dataset is an open dataset. Its methods are safe for concurrent use.
 type Dataset struct {
-	dir    string
+	dir    string // a directory, or a name in an object store
+	local  string // directory of _staging: dir, or one of this machine for a dataset in an object store
 	config Config
 	state  state
 	fault  func() error // called by step; only tests set it
+
+	testLease time.Duration // instead of turnLease; only tests set it
 }
 
 // step is called between the operations of a publication, so that tests can end a run there.
@@ -98,13 +103,13 @@ func (d *Dataset) Config() Config { return d.config }
 
 // Open opens an existing dataset. The error wraps ErrNotDataset if the directory has no ConfigName.
 func Open(dir string) (*Dataset, error) {
-	d := &Dataset{dir: dir}
-	if err := fileio.CheckAddress(dir); err != nil {
-		return nil, &fileio.Error{Name: dir, Op: "open", Bytes: -1, Err: err}
+	d, err := at(dir)
+	if err != nil {
+		return nil, err
 	}
-	data, err := os.ReadFile(filepath.Join(dir, ConfigName))
+	data, err := store.ReadFile(store.Join(dir, ConfigName))
 	if errors.Is(err, fs.ErrNotExist) {
-		if _, serr := os.Stat(dir); serr != nil {
+		if _, serr := store.Stat(dir); serr != nil {
 			return nil, &fileio.Error{Name: dir, Op: "open", Bytes: -1, Err: serr}
 		}
 		return nil, fmt.Errorf("%s: %w: it has no %s", dir, ErrNotDataset, ConfigName)
@@ -121,6 +126,19 @@ func Open(dir string) (*Dataset, error) {
 	}
 	if err := checkKeys(d.config.Partition); err != nil {
 		return nil, fmt.Errorf("%s: %s: %w", dir, ConfigName, err)
+	}
+	return d, nil
+}
+
+// at returns a dataset without its Config.
+func at(dir string) (*Dataset, error) {
+	d := &Dataset{dir: dir, local: dir}
+	err := fileio.CheckAddress(dir)
+	if err == nil && store.Is(dir) {
+		d.local, err = localStaging(dir)
+	}
+	if err != nil {
+		return nil, &fileio.Error{Name: dir, Op: "open", Bytes: -1, Err: err}
 	}
 	return d, nil
 }
@@ -174,11 +192,17 @@ func typedText(list []string) string {
 // create makes a directory a dataset. If several processes do this concurrently, the first one succeeds and the others
 // read its Config.
 func create(dir string, c Config) error {
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return &fileio.Error{Name: dir, Op: "create", Bytes: -1, Err: err}
-	}
-	entries, err := os.ReadDir(dir)
+	d, err := at(dir)
 	if err != nil {
+		return err
+	}
+	if !d.remote() {
+		if err := os.MkdirAll(dir, 0o777); err != nil {
+			return &fileio.Error{Name: dir, Op: "create", Bytes: -1, Err: err}
+		}
+	}
+	entries, err := store.ReadDir(dir)
+	if err != nil && !(d.remote() && errors.Is(err, fs.ErrNotExist)) {
 		return &fileio.Error{Name: dir, Op: "create", Bytes: -1, Err: err}
 	}
 	for _, e := range entries {
@@ -190,11 +214,12 @@ func create(dir string, c Config) error {
 	if len(c.Partition) == 0 {
 		c.Partition = DefaultKeys()
 	}
-	if err = (&Dataset{dir: dir, config: c}).createTables(); err != nil {
+	d.config = c
+	if err = d.createTables(); err != nil {
 		return err
 	}
-	err = writeJSON(filepath.Join(dir, ConfigName), &c)
-	if err == nil {
+	err = writeJSON(store.Join(dir, ConfigName), &c)
+	if err == nil && !d.remote() {
 		err = fileio.SyncDir(filepath.Dir(filepath.Clean(dir)))
 	}
 	if errors.Is(err, fs.ErrExist) {
@@ -223,6 +248,9 @@ func writeJSON(name string, value any) error {
 }
 
 func writeFile(name string, data []byte) error {
+	if store.Is(name) {
+		return store.WriteBytes(name, append(data, '\n'), store.CreateOptions{Absent: true})
+	}
 	out, err := fileio.Create(name, fileio.OutputOptions{})
 	if err != nil {
 		return err
@@ -235,12 +263,12 @@ func writeFile(name string, data []byte) error {
 
 // readJSON reads a file of at most maxJSON bytes.
 func readJSON(name string, value any) error {
-	f, err := os.Open(name)
+	f, err := store.Open(name)
 	if err != nil {
 		return &fileio.Error{Name: name, Op: "open", Bytes: -1, Err: err}
 	}
 	defer f.Close()
-	if err := json.NewDecoder(io.LimitReader(f, maxJSON)).Decode(value); err != nil {
+	if err := json.NewDecoder(io.NewSectionReader(f, 0, min(f.Size(), maxJSON))).Decode(value); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	return nil
@@ -253,4 +281,7 @@ const maxJSON = 256 << 20
 func hidden(name string) bool { return strings.HasPrefix(name, "_") || strings.HasPrefix(name, ".") }
 
 // staging returns the directory of unfinished additions and removals.
-func (d *Dataset) staging() string { return filepath.Join(d.dir, stagingName) }
+func (d *Dataset) staging() string { return filepath.Join(d.local, stagingName) }
+
+// remote reports whether the dataset is in an object store.
+func (d *Dataset) remote() bool { return store.Is(d.dir) }

@@ -57,8 +57,10 @@ func (d *Dataset) createTables() (err error) {
 	if err := os.MkdirAll(staging, 0o777); err != nil {
 		return err
 	}
-	if err := os.MkdirAll(filepath.Join(d.dir, commitsName), 0o777); err != nil {
-		return err
+	if !d.remote() {
+		if err := os.MkdirAll(filepath.Join(d.dir, commitsName), 0o777); err != nil {
+			return err
+		}
 	}
 	if commits, err := d.Commits(); err != nil || len(commits) > 0 {
 		return err // another run has created the tables

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/ntconv/ntconv/internal/files/fileio"
+	"github.com/ntconv/ntconv/internal/files/store"
 	"github.com/ntconv/ntconv/internal/tables"
 	"github.com/ntconv/ntconv/internal/tables/parquetwriter"
 )
@@ -15,16 +16,13 @@ import (
 // SplitTrace divides the name of a trace in a dataset, DIR/trace=UID, as Trace.Path has it. ok is false for other names, and if DIR
 // is not a dataset.
 func SplitTrace(name string) (dir, uid string, ok bool) {
-	dir, base := filepath.Split(filepath.Clean(name))
+	dir, base := store.Split(name)
 	uid, ok = strings.CutPrefix(base, TraceKey+"=")
-	if dir == "" {
-		dir = "."
-	}
 	if !ok || !IsUID(uid) {
 		return "", "", false
 	}
-	_, err := os.Stat(filepath.Join(dir, ConfigName))
-	return filepath.Clean(dir), uid, err == nil
+	_, err := store.Stat(store.Join(dir, ConfigName))
+	return dir, uid, err == nil
 }
 
 // Extract writes the tables of a trace to a new directory, as it would have them outside of the dataset, and its manifest. The error
@@ -35,7 +33,7 @@ func (d *Dataset) Extract(uid, dir string) error {
 		return err
 	}
 	if !found {
-		return &fileio.Error{Name: filepath.Join(d.dir, TraceKey+"="+uid), Op: "open", Bytes: -1, Err: fs.ErrNotExist}
+		return &fileio.Error{Name: store.Join(d.dir, TraceKey+"="+uid), Op: "open", Bytes: -1, Err: fs.ErrNotExist}
 	}
 	if err := os.Mkdir(dir, 0o777); err != nil {
 		return err

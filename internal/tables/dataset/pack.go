@@ -17,6 +17,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/ntconv/ntconv/internal/files/store"
 	"github.com/ntconv/ntconv/internal/tables"
 	"github.com/ntconv/ntconv/internal/tables/parquetwriter"
 )
@@ -96,7 +97,7 @@ type packed struct {
 // A source is an opened piece.
 type source struct {
 	piece
-	f    *os.File // nil if the content is in memory
+	f    store.File // nil if the content is in memory
 	size int64
 	rows *parquetwriter.File
 }
@@ -151,16 +152,11 @@ func open(one piece) (*source, error) {
 	s := &source{piece: one, size: int64(len(one.data))}
 	var r io.ReaderAt = bytes.NewReader(one.data)
 	if one.name != "" {
-		f, err := os.Open(one.name)
+		f, err := store.Open(one.name)
 		if err != nil {
 			return nil, err
 		}
-		s.f, r = f, f
-		info, err := f.Stat()
-		if err != nil {
-			return s, err
-		}
-		s.size = info.Size()
+		s.f, r, s.size = f, f, f.Size()
 	}
 	var err error
 	s.rows, err = parquetwriter.OpenFile(r, s.size)
@@ -256,9 +252,9 @@ func take(s *source, to string) (File, error) {
 	return describeFile(to)
 }
 
-// link gives a file a second name, or copies it where the file system has no hard links.
+// link gives a file a second name, or copies it where there are no hard links.
 func link(s *source, to string) error {
-	if os.Link(s.name, to) == nil {
+	if !store.Is(s.name) && os.Link(s.name, to) == nil {
 		return nil
 	}
 	_, err := writeStaged(to, func(w io.Writer) error {

@@ -48,6 +48,9 @@ func (d *Dataset) leftovers() (dirs map[string][]string, foreign []string, err e
 // Clean publishes the rest of a commit whose run was killed, removes leftovers of killed runs from _staging, and returns the number
 // of unfinished traces among them. It keeps traces that other runs are working on, because those runs hold their locks.
 func (d *Dataset) Clean() (removed int, err error) {
+	if d.remote() {
+		return d.cleanRemote()
+	}
 	release, err := d.lockCommits() // so that no other run decides a commit whose staging directory would be removed
 	if err != nil {
 		return 0, err
@@ -56,6 +59,11 @@ func (d *Dataset) Clean() (removed int, err error) {
 	if err := d.recoverLocked(); err != nil {
 		return 0, err
 	}
+	return d.removeLeftovers()
+}
+
+// removeLeftovers removes the leftovers of killed runs from _staging.
+func (d *Dataset) removeLeftovers() (removed int, err error) {
 	dirs, _, err := d.leftovers()
 	if err != nil {
 		return 0, err

@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"errors"
 	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/ntconv/ntconv/internal/files/store"
 )
 
 // A state caches commits, which do not change, and finds their traces.
@@ -17,6 +17,7 @@ type state struct {
 	known map[string]*Commit // by ID
 	list  []*Commit          // those that are not replaced, by ID
 	at    map[string]place   // of the traces in list, by UID
+	sign  sign               // of the turn of another run
 }
 
 // A place is that of a trace in its commit.
@@ -47,7 +48,7 @@ func (d *Dataset) find(uid string) (Trace, bool, error) {
 
 // read brings the state up to date. The caller holds its lock.
 func (d *Dataset) read() error {
-	entries, err := os.ReadDir(filepath.Join(d.dir, commitsName))
+	entries, err := store.ReadDir(store.Join(d.dir, commitsName))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
@@ -69,6 +70,9 @@ func (d *Dataset) read() error {
 			}
 			if err != nil {
 				errs = append(errs, err)
+				continue
+			}
+			if c.Undone {
 				continue
 			}
 		}
@@ -111,7 +115,7 @@ type Trace struct {
 }
 
 func (d *Dataset) traceOf(c *Commit, m *Manifest) Trace {
-	return Trace{UID: m.UID, Path: filepath.Join(d.dir, TraceKey+"="+m.UID), Manifest: m, Commit: c}
+	return Trace{UID: m.UID, Path: store.Join(d.dir, TraceKey+"="+m.UID), Manifest: m, Commit: c}
 }
 
 // Traces returns all traces, sorted by partition, start and UID. Those of commits that cannot be read are missing; the error names

@@ -9,7 +9,9 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strings"
 
+	"github.com/ntconv/ntconv/internal/files/store"
 	"github.com/ntconv/ntconv/internal/tables"
 )
 
@@ -160,19 +162,10 @@ func (d *Dataset) verifyFile(v *Verified, f *File, uids []string, check *Check) 
 // verifyTree reports files that no commit has.
 func (d *Dataset) verifyTree(v *Verified, known map[string]bool) error {
 	var others []string
-	err := filepath.WalkDir(d.dir, func(name string, e fs.DirEntry, err error) error {
-		rel, rerr := filepath.Rel(d.dir, name)
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
-			return nil // another run has removed it
-		case err != nil || rerr != nil:
-			return errors.Join(err, rerr)
-		case rel != "." && hidden(e.Name()) && e.IsDir():
-			return fs.SkipDir
-		case !e.IsDir() && !hidden(e.Name()) && !known[filepath.ToSlash(rel)]:
-			others = append(others, filepath.ToSlash(rel))
+	err := d.walk(func(rel string) {
+		if !known[rel] {
+			others = append(others, rel)
 		}
-		return nil
 	})
 	if err != nil || len(others) == 0 {
 		return err
@@ -185,11 +178,37 @@ func (d *Dataset) verifyTree(v *Verified, known map[string]bool) error {
 		}
 	}
 	for _, name := range others {
-		if _, serr := os.Stat(d.file(name)); !known[name] && serr == nil {
+		if _, serr := store.Stat(d.file(name)); !known[name] && serr == nil {
 			v.add(name, nil, "the file belongs to no trace, and engines that read the directory read its rows; move it out of the dataset")
 		}
 	}
 	return nil
+}
+
+// walk calls visit for the names of all files that engines which read the directory read.
+func (d *Dataset) walk(visit func(rel string)) error {
+	if d.remote() {
+		return store.Walk(d.dir, func(rel string, _ *store.Object) error {
+			if !slices.ContainsFunc(strings.Split(rel, "/"), hidden) {
+				visit(rel)
+			}
+			return nil
+		})
+	}
+	return filepath.WalkDir(d.dir, func(name string, e fs.DirEntry, err error) error {
+		rel, rerr := filepath.Rel(d.dir, name)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return nil // another run has removed it
+		case err != nil || rerr != nil:
+			return errors.Join(err, rerr)
+		case rel != "." && hidden(e.Name()) && e.IsDir():
+			return fs.SkipDir
+		case !e.IsDir() && !hidden(e.Name()):
+			visit(filepath.ToSlash(rel))
+		}
+		return nil
+	})
 }
 
 // verifyStaging reports leftovers of killed runs, and names that ntconv did not create. pending means that a commit is being
@@ -202,7 +221,11 @@ func (d *Dataset) verifyStaging(v *Verified) (pending bool, err error) {
 	for _, name := range foreign {
 		v.add(path.Join(stagingName, name), nil, "does not belong here; move it out of the dataset")
 	}
-	if _, err := os.Stat(d.commitFile(pendingName)); err == nil {
+	if d.remote() {
+		if pending, err = d.verifyTurns(v); err != nil {
+			return pending, err
+		}
+	} else if _, err := os.Stat(d.commitFile(pendingName)); err == nil {
 		pending = true
 		if busy, err := d.busy(commitLock); err == nil && !busy {
 			v.add(path.Join(commitsName, pendingName), nil, "left by a killed run; the next ntconv to parquet --dataset publishes the rest of this commit")

@@ -1,0 +1,300 @@
+package dataset
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ntconv/ntconv/internal/files/store"
+)
+
+// In an object store there are no locks that end with their process, and nothing can be renamed. Instead, runs that publish take
+// turns, which are numbered:
+//
+//	_commits/turn-N.json    a turn; it is created if there is none with this number, so one run gets it
+//	_commits/turn-N.alive   written again and again while the run is publishing
+//	_commits/turn-N.done    the turn has ended; the next may begin
+//
+// A run whose turn shows no sign of life for turnLease has lost it: whoever waits ends it. The commit of a turn is decided when
+// _commits/ID.json is created, which only one of the two can do: the run with the commit, or the other with a commit that is Undone.
+// So a run that only was slow cannot decide anymore, and one that decided in the meantime is not undone.
+
+// Times of turns.
+const (
+	turnLease = time.Minute            // without a sign of life
+	turnAlive = 5 * time.Second        // between signs of life
+	turnPoll  = 100 * time.Millisecond // between looks at the turn of another run; it grows to turnSlow
+	turnSlow  = 2 * time.Second
+	turnWait  = 30 * time.Minute // for a turn
+	turnsKept = 3                // turns whose files stay, so that a slow run sees that there were others
+	undoneAge = 24 * time.Hour   // of an undone commit that is removed
+)
+
+// A turn is the content of turn-N.json.
+type turn struct {
+	N     int      `json:"turn"`
+	ID    string   `json:"commit"`
+	Files []string `json:"files"` // of the commit, relative to the dataset
+}
+
+func (d *Dataset) turnFile(n int, kind string) string {
+	return d.commitFile(fmt.Sprintf("turn-%012d.%s", n, kind))
+}
+
+// turns returns the numbers of the turns that there are, and whether each has ended, and the objects that show signs of life.
+func (d *Dataset) turns() (list []int, done map[int]bool, alive map[int]time.Time, err error) {
+	entries, err := store.ReadDir(store.Join(d.dir, commitsName))
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	done, alive = make(map[int]bool), make(map[int]time.Time)
+	for _, e := range entries {
+		text, kind, _ := strings.Cut(strings.TrimPrefix(e.Name(), "turn-"), ".")
+		n, nerr := strconv.Atoi(text)
+		if nerr != nil || !strings.HasPrefix(e.Name(), "turn-") {
+			continue
+		}
+		switch kind {
+		case "json":
+			list = append(list, n)
+		case "done":
+			done[n] = true
+		}
+		if info, ierr := e.Info(); ierr == nil && kind != "done" && info.ModTime().After(alive[n]) {
+			alive[n] = info.ModTime()
+		}
+	}
+	slices.SortFunc(list, cmp.Compare)
+	return list, done, alive, err
+}
+
+// takeTurn waits for the turn to publish a commit.
+func (d *Dataset) takeTurn(c *Commit) (*turn, error) {
+	mine := &turn{ID: c.ID}
+	for i := range c.Files {
+		mine.Files = append(mine.Files, c.Files[i].Path)
+	}
+	end := time.Now().Add(turnWait)
+	for poll := turnPoll; ; poll = min(2*poll, turnSlow) {
+		list, done, alive, err := d.turns()
+		if err != nil {
+			return nil, err
+		}
+		last := 0
+		if len(list) > 0 {
+			last = list[len(list)-1]
+		}
+		switch {
+		case last == 0 || done[last]:
+			mine.N = last + 1
+			got, err := d.tryTurn(mine)
+			if err != nil || got {
+				return mine, err
+			}
+			poll = turnPoll / 2
+		case d.lost(last, alive[last]):
+			if _, err := d.endTurn(last); err != nil {
+				return nil, err
+			}
+		case time.Now().After(end):
+			return nil, ErrBusy
+		default:
+			time.Sleep(poll)
+		}
+	}
+}
+
+// tryTurn creates a turn, and reports false if another run was faster.
+func (d *Dataset) tryTurn(mine *turn) (bool, error) {
+	err := writeCompact(d.turnFile(mine.N, "json"), mine)
+	if errors.Is(err, fs.ErrExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	// The files of old turns are removed, so the number may be free although there were later turns.
+	list, _, _, err := d.turns()
+	if err != nil {
+		return false, err
+	}
+	if list[len(list)-1] != mine.N {
+		return false, remove(d.turnFile(mine.N, "json"))
+	}
+	return true, nil
+}
+
+// A sign is the last sign of life of a turn, and when this run saw it.
+type sign struct {
+	turn int
+	at   time.Time // by the clock of the store
+	seen time.Time
+}
+
+// lost reports whether a turn has not shown a sign of life for turnLease, which this run has waited for: clocks of other machines
+// do not count.
+func (d *Dataset) lost(n int, at time.Time) bool {
+	d.state.mu.Lock()
+	defer d.state.mu.Unlock()
+	s := &d.state.sign
+	if s.turn != n || !s.at.Equal(at) {
+		*s = sign{n, at, time.Now()}
+		return false
+	}
+	return time.Since(s.seen) > d.lease()
+}
+
+// lease returns turnLease; tests have a shorter one.
+func (d *Dataset) lease() time.Duration { return cmp.Or(d.testLease, turnLease) }
+
+// keepAlive shows signs of life of a turn until stop is called.
+func (d *Dataset) keepAlive(t *turn) (stop func()) {
+	quit, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		tick := time.NewTicker(min(turnAlive, d.lease()/4))
+		defer tick.Stop()
+		for i := 0; ; i++ {
+			select {
+			case <-quit:
+				return
+			case <-tick.C:
+				// If this fails for long, another run ends the turn, which is safe.
+				_ = store.WriteBytes(d.turnFile(t.N, "alive"), []byte(strconv.Itoa(i)), store.CreateOptions{})
+			}
+		}
+	}()
+	return func() { close(quit); <-ended }
+}
+
+// endTurn ends the turn of a run that is gone, and reports whether its commit was decided. If not, it never will be: its files are
+// removed.
+func (d *Dataset) endTurn(n int) (decided bool, err error) {
+	t := new(turn)
+	err = readJSON(d.turnFile(n, "json"), t)
+	if errors.Is(err, fs.ErrNotExist) {
+		return true, nil // it is over
+	}
+	if err != nil {
+		return false, err
+	}
+	undone := &Commit{ID: t.ID, Created: time.Now().UTC().Truncate(time.Second), Version: d.config.Version, Traces: []Manifest{}, Files: []File{}, Undone: true}
+	err = writeCompact(d.commitFile(t.ID+".json"), undone)
+	if err != nil && !errors.Is(err, fs.ErrExist) {
+		return false, err
+	}
+	c := new(Commit)
+	if err := readJSON(d.commitFile(t.ID+".json"), c); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return false, err
+	}
+	if c.Undone {
+		err = d.removeFiles(t.Files)
+	} else {
+		err = d.removeReplaced(c)
+	}
+	if err != nil {
+		return !c.Undone, err
+	}
+	return !c.Undone, d.finishTurn(t)
+}
+
+// removeFiles removes files that may not exist.
+func (d *Dataset) removeFiles(names []string) error {
+	return parallel(len(names), func(i int) error { return remove(d.file(names[i])) })
+}
+
+// finishTurn lets the next turn begin, and removes the files of old ones.
+func (d *Dataset) finishTurn(t *turn) error {
+	if err := store.WriteBytes(d.turnFile(t.N, "done"), []byte(t.ID), store.CreateOptions{}); err != nil {
+		return err
+	}
+	list, done, _, err := d.turns()
+	if err != nil {
+		return err
+	}
+	for _, n := range list { // the oldest first, so that the newest number is never missing
+		if n > t.N-turnsKept || !done[n] {
+			break
+		}
+		for _, kind := range []string{"alive", "json", "done"} {
+			if err := remove(d.turnFile(n, kind)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// cleanRemote is Clean for a dataset in an object store.
+func (d *Dataset) cleanRemote() (removed int, err error) {
+	list, done, alive, err := d.turns()
+	if err != nil {
+		return 0, err
+	}
+	if len(list) > 0 {
+		if n := list[len(list)-1]; !done[n] && time.Since(alive[n]) > 10*d.lease() {
+			if _, err := d.endTurn(n); err != nil {
+				return 0, err
+			}
+		}
+	}
+	if err := d.removeUndone(); err != nil {
+		return 0, err
+	}
+	return d.removeLeftovers()
+}
+
+// removeUndone removes the descriptions of old commits that were not decided. Their runs have ended for certain.
+func (d *Dataset) removeUndone() error {
+	if _, err := d.Commits(); err != nil {
+		return err
+	}
+	entries, err := store.ReadDir(store.Join(d.dir, commitsName))
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		id, ok := strings.CutSuffix(e.Name(), ".json")
+		info, err := e.Info()
+		if !ok || !IsUID(id) || d.knows(id) || err != nil || time.Since(info.ModTime()) < undoneAge {
+			continue
+		}
+		if err := remove(d.commitFile(e.Name())); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// knows reports whether a commit has been read, and was decided.
+func (d *Dataset) knows(id string) bool {
+	d.state.mu.Lock()
+	defer d.state.mu.Unlock()
+	return d.state.known[id] != nil
+}
+
+// verifyTurns reports a turn that a killed run has left. pending means that a commit is being published.
+func (d *Dataset) verifyTurns(v *Verified) (pending bool, err error) {
+	list, done, alive, err := d.turns()
+	if err != nil || len(list) == 0 || done[list[len(list)-1]] {
+		return false, err
+	}
+	n := list[len(list)-1]
+	if time.Since(alive[n]) > 10*d.lease() {
+		name := strings.TrimPrefix(d.turnFile(n, "json"), d.dir+"/")
+		v.add(name, nil, "left by a killed run; the next ntconv to parquet --dataset ends this turn")
+	}
+	return true, nil
+}
+
+// encoded returns the JSON form of a commit.
+func encoded(c *Commit) ([]byte, error) {
+	data, err := json.Marshal(c)
+	return append(data, '\n'), err
+}
