@@ -62,7 +62,7 @@ fleet: ## Build bin/ntconv-fleet: ntconv with object stores, Apache Iceberg and 
 	cd fleet && $(GO) build -ldflags '-s -w' -o ../$(BIN)/ntconv-fleet .
 
 .PHONY: test-fleet
-test-fleet: ## Test ntconv-fleet
+test-fleet: sql ## Test ntconv-fleet
 	cd fleet && $(GO) vet ./... && $(GO) test -timeout 30m $(TESTFLAGS) ./...
 
 # The binary writes its own manual pages and completions.
@@ -73,7 +73,9 @@ COMPLETIONS = bash:bash-completion/completions/ntconv zsh:zsh/site-functions/_nt
 install: build ## Install the command, its manual pages and completions; PREFIX, DESTDIR
 	install -d "$(DESTDIR)$(PREFIX)/bin" "$(SHARE)/man"
 	install -m 755 $(BIN)/ntconv "$(DESTDIR)$(PREFIX)/bin/ntconv"
-	if [ -x $(BIN)/ntconv-duckdb ]; then install -m 755 $(BIN)/ntconv-duckdb "$(DESTDIR)$(PREFIX)/bin/ntconv-duckdb"; fi
+	for name in ntconv-duckdb ntconv-fleet; do \
+		if [ -x $(BIN)/$$name ]; then install -m 755 $(BIN)/$$name "$(DESTDIR)$(PREFIX)/bin/$$name"; fi; \
+	done
 	$(BIN)/ntconv man "$(SHARE)/man"
 	@for c in $(COMPLETIONS); do \
 		to="$(SHARE)/$${c#*:}"; mkdir -p "$${to%/*}" && $(BIN)/ntconv completion $${c%%:*} > "$$to" || exit 1; echo "$$to"; \
@@ -81,7 +83,7 @@ install: build ## Install the command, its manual pages and completions; PREFIX,
 
 .PHONY: uninstall
 uninstall: ## Remove what make install installed; PREFIX, DESTDIR
-	rm -f "$(DESTDIR)$(PREFIX)/bin/ntconv" "$(DESTDIR)$(PREFIX)/bin/ntconv-duckdb" "$(SHARE)"/man/man1/ntconv.1 "$(SHARE)"/man/man1/ntconv-*.1 "$(SHARE)"/man/man7/ntconv-*.7
+	rm -f "$(DESTDIR)$(PREFIX)/bin/ntconv" "$(DESTDIR)$(PREFIX)/bin/ntconv-duckdb" "$(DESTDIR)$(PREFIX)/bin/ntconv-fleet" "$(SHARE)"/man/man1/ntconv.1 "$(SHARE)"/man/man1/ntconv-*.1 "$(SHARE)"/man/man7/ntconv-*.7
 	@for c in $(COMPLETIONS); do rm -f "$(SHARE)/$${c#*:}"; done
 
 .PHONY: demo

@@ -5,8 +5,11 @@
 package main
 
 import (
-	_ "github.com/ntconv/ntconv/fleet/objectstore" // s3://, gs:// and azblob://
+	"github.com/ntconv/ntconv/fleet/objectstore"
 	"github.com/ntconv/ntconv/internal/run/command"
 )
 
-func main() { command.Main() }
+func main() {
+	objectstore.Register()
+	command.Main()
+}

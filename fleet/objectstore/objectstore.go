@@ -1,5 +1,5 @@
 // Package objectstore joins the object stores of Amazon (s3://), Google (gs://) and Azure (azblob://) to the program, and those with
-// the protocol of one of them, such as MinIO. A program imports it for this effect.
+// the protocol of one of them, such as MinIO.
 //
 // Credentials, regions and endpoints are found by the usual chain of each cloud: environment variables, configuration files,
 // identities of machines and workloads. NTCONV_S3, NTCONV_GS and NTCONV_AZBLOB add parameters of gocloud.dev's addresses, such as
@@ -26,7 +26,8 @@ import (
 	"gocloud.dev/gcerrors"
 )
 
-func init() {
+// Register joins the stores to the program. It must be called once.
+func Register() {
 	for _, scheme := range []string{"s3", "gs", "azblob"} {
 		store.Register(scheme, func(ctx context.Context, bucket string) (store.Store, error) {
 			return open(ctx, scheme+"://"+bucket, os.Getenv("NTCONV_"+strings.ToUpper(scheme)))

@@ -21,9 +21,12 @@ func use(t *testing.T) *s3fake.Server {
 	t.Helper()
 	server := s3fake.New(t)
 	server.Setenv(t)
+	register()
 	store.Forget()
 	return server
 }
+
+var register = sync.OnceFunc(Register)
 
 // content returns bytes that do not repeat.
 func content(n int, seed uint64) []byte {

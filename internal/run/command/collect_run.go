@@ -40,7 +40,8 @@ type collecting struct {
 type unpublished struct {
 	o     *outcome
 	err   error
-	first bool // no job before had an error of the destination
+	there string // the trace, if another run has added it in the meantime
+	first bool   // no job before had an error of the destination
 }
 
 // errorOf returns the message of the error of an input, with the name of the input. If several tables failed, it
@@ -171,6 +172,10 @@ func (r *collecting) flush() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, f := range r.failures {
+		if f.there != "" {
+			f.o.Status, f.o.Output, f.o.Exit, f.o.Error, f.o.Events, f.o.Bytes = statusThere, f.there, exitOK, "", 0, 0
+			continue
+		}
 		f.o.Status, f.o.Output, f.o.Exit, f.o.Error = statusFailed, "", exitOutput, errorOf(f.o.Input, f.err)
 		if f.first && r.app.report != reportJSON && !r.app.ended.Load() {
 			r.app.printError(f.o.Error)
@@ -245,24 +250,29 @@ func (t *tracing) convert(p *pass.Pass, o *outcome) error {
 	if err == nil {
 		o.Status = statusAdded
 	}
-	t.adds.Add(t.addition, m, t.collecting.done(o))
+	t.adds.Add(t.addition, m, t.collecting.done(o, t.made))
 	t.stage(t.claim)
 	return err
 }
 
 // done returns the function that is called when the trace of an input is in the dataset, or cannot be published. It keeps nothing of
 // the conversion, which many traces would have in memory at a time.
-func (r *collecting) done(o *outcome) func(error) {
+func (r *collecting) done(o *outcome, made madeWith) func(error) {
 	return func(err error) {
 		r.release(o.uid)
 		if err == nil {
 			r.published.Add(1)
 			return
 		}
-		first := !r.stopped.Swap(true)
+		failure := unpublished{o: o, err: err}
+		if exists, ok := errors.AsType[*dataset.ExistsError](err); ok && madeOf(exists.Trace.Manifest) == made {
+			failure.there = exists.Trace.Path
+		} else {
+			failure.first = !r.stopped.Swap(true)
+		}
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		r.failures = append(r.failures, unpublished{o, err, first})
+		r.failures = append(r.failures, failure)
 	}
 }
 

@@ -93,15 +93,42 @@ func (d *Dataset) commit(list []*staged) {
 		}
 		kept = append(kept, s)
 	}
-	var err error
-	if len(kept) > 0 {
-		err = d.commitLocked(kept)
+	for len(kept) > 0 {
+		err := d.commitLocked(kept)
+		i := meanwhile(kept, err)
+		if i < 0 {
+			for _, s := range kept {
+				s.finish(err)
+			}
+			return
+		}
+		s, again := kept[i], error(nil)
+		if exists, _ := errors.AsType[*ExistsError](err); exists != nil {
+			if again = s.a.exists(exists.Trace); again == nil {
+				s.a.replaced = append(s.a.replaced, exists.Trace.UID)
+				continue
+			}
+		}
+		kept = slices.Delete(kept, i, i+1)
+		s.finish(again)
 	}
-	for _, s := range kept {
-		end := s.a.end(err)
-		s.a.mu.Unlock()
-		s.done(errors.Join(err, end))
+}
+
+// meanwhile returns the index of the trace that another run has added since its addition began, -1 for any other result: in an
+// object store no run holds locks that the others see.
+func meanwhile(list []*staged, err error) int {
+	exists, ok := errors.AsType[*ExistsError](err)
+	if !ok {
+		return -1
 	}
+	return slices.IndexFunc(list, func(s *staged) bool { return s.a.uid == exists.Trace.UID && !slices.Contains(s.a.replaced, s.a.uid) })
+}
+
+// finish ends the addition. The caller holds its lock.
+func (s *staged) finish(err error) {
+	end := s.a.end(err)
+	s.a.mu.Unlock()
+	s.done(errors.Join(err, end))
 }
 
 // commitLocked publishes staged traces. It tries again if another run has replaced a commit that this one replaces.

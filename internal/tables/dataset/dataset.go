@@ -205,8 +205,10 @@ func create(dir string, c Config) error {
 	if err != nil && !(d.remote() && errors.Is(err, fs.ErrNotExist)) {
 		return &fileio.Error{Name: dir, Op: "create", Bytes: -1, Err: err}
 	}
+	// Another run may be creating it, or was killed while it did.
+	begun := slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == commitsName || e.Name() == stagingName })
 	for _, e := range entries {
-		if !hidden(e.Name()) {
+		if !hidden(e.Name()) && !begun {
 			return fmt.Errorf("%s: %w, and not empty (%s); name a new directory", dir, ErrNotDataset, e.Name())
 		}
 	}

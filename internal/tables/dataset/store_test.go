@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ntconv/ntconv/internal/testing/corpus"
 	"github.com/ntconv/ntconv/internal/testing/memstore"
 )
 
@@ -52,6 +53,14 @@ func sound(t *testing.T, d *Dataset, traces int) {
 	}
 }
 
+// storeStride is the number of requests between two of which each gets a fault: all do at night.
+func storeStride() int {
+	if corpus.Nightly() {
+		return 1
+	}
+	return 7
+}
+
 // storeActions are what runs do with a dataset of traces 0 to 2 and 6.
 var storeActions = map[string]func(d *Dataset) error{
 	"add": func(d *Dataset) error {
@@ -86,10 +95,7 @@ func TestStoreFaults(t *testing.T) {
 	died := fmt.Errorf("the run has ended: %w", fs.ErrPermission) // not tried again
 	for name, action := range storeActions {
 		t.Run(name, func(t *testing.T) {
-			ends, stride := 0, 1
-			if testing.Short() {
-				stride = 5
-			}
+			ends, stride := 0, storeStride()
 			for n := int64(1); ; n += int64(stride) {
 				o, first := startIn(t)
 				before := uids(t, first)
@@ -125,7 +131,7 @@ func TestStoreFaults(t *testing.T) {
 					sound(t, next, len(uids(t, next)))
 				}
 			}
-			if ends < 10/stride {
+			if ends < 20/stride {
 				t.Errorf("%d requests", ends)
 			}
 			t.Logf("%d requests", ends)
@@ -138,10 +144,7 @@ func TestStoreFaults(t *testing.T) {
 func TestStoreSlow(t *testing.T) {
 	for name, action := range storeActions {
 		t.Run(name, func(t *testing.T) {
-			stride := int64(1)
-			if testing.Short() {
-				stride = 5
-			}
+			stride := int64(storeStride())
 			for n := int64(1); ; n += stride {
 				o, _ := startIn(t)
 				slow, v := runIn(t, o, shortLease)

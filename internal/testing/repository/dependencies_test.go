@@ -59,3 +59,61 @@ func TestDependencies(t *testing.T) {
 		}
 	}
 }
+
+// TestLibraryModules checks that modules of their own keep their dependencies to themselves: a user of the library, whose go.sum has
+// lines of that of this module only, gets none for the clients of object stores, catalogs, pipelines and DuckDB.
+func TestLibraryModules(t *testing.T) {
+	has := make(map[string]bool)
+	for line := range strings.Lines(page(t, "go.sum")) {
+		name, _, _ := strings.Cut(line, " ")
+		has[name] = true
+	}
+	shared := make(map[string]bool) // what the modules themselves need of the same libraries
+	for _, name := range required(t, "go.mod") {
+		shared[name] = true
+	}
+	for _, own := range []string{"fleet/go.mod", "duckdb/go.mod"} {
+		n := 0
+		for _, name := range required(t, own) {
+			if name == module || shared[name] || !isHeavy(name) {
+				continue
+			}
+			if n++; has[name] {
+				t.Errorf("go.sum has %s, which only %s needs", name, own)
+			}
+		}
+		if n == 0 {
+			t.Errorf("%s requires none of the modules that it is there for", own)
+		}
+	}
+	for name := range has {
+		if isHeavy(name) {
+			t.Errorf("go.sum has %s", name)
+		}
+	}
+}
+
+// isHeavy reports whether a module belongs to a client of a cloud, a catalog, a runner of pipelines or a database.
+func isHeavy(name string) bool {
+	for _, prefix := range []string{
+		"cloud.google.com/", "github.com/Azure/", "github.com/apache/", "github.com/aws/", "github.com/duckdb/", "gocloud.dev", "google.golang.org/api",
+		"modernc.org/",
+	} {
+		if strings.HasPrefix(name, prefix) {
+			return true
+		}
+	}
+	return false
+}
+
+// required returns the modules that a go.mod requires, directly or not.
+func required(t *testing.T, name string) (list []string) {
+	t.Helper()
+	for line := range strings.Lines(page(t, name)) {
+		line = strings.TrimPrefix(strings.TrimSpace(line), "require ")
+		if mod, version, ok := strings.Cut(line, " "); ok && strings.HasPrefix(version, "v") {
+			list = append(list, mod)
+		}
+	}
+	return list
+}

@@ -34,7 +34,7 @@ var importRules = append(groupRules, []importRule{
 		why: "bytes to rows knows nothing of the model: whoever reads the wire must not need to know what events are",
 	},
 	{
-		of: []string{"./reader"}, only: []string{"std", "./", "./internal/data/...", "./internal/files/fileio", "./internal/trace/wire/...", "github.com/klauspost/compress/...", "golang.org/x/sys/..."},
+		of: []string{"./reader"}, only: []string{"std", "./", "./internal/data/...", "./internal/files/fileio", "./internal/files/store", "./internal/trace/wire/...", "github.com/klauspost/compress/...", "golang.org/x/sys/..."},
 		why: "a codec does not look up to what events mean, and a user of the reader compiles no exporter and no command line",
 	},
 	{
@@ -79,7 +79,7 @@ var importRules = append(groupRules, []importRule{
 	exporterRule("./exporters/otlp/otlpclient", "./exporters/otlp", "./internal/files/spool", "./internal/profile/...", "./internal/span/...", "./sample", "github.com/klauspost/compress/..."),
 	exporterRule("./exporters/prometheus", "./internal/files/spool", "./internal/span/..."),
 	exporterRule("./exporters/parquet", append(parquetModules, "./internal/files/spool", "./internal/profile/...", "./internal/select/where", "./internal/span/...", "./internal/tables/...", "./sample")...),
-	importerRule("./importers/pprof", "./internal/files/fileio", "github.com/google/pprof/profile", "github.com/klauspost/compress/...", "golang.org/x/sys/...", "google.golang.org/protobuf/encoding/protowire", "google.golang.org/protobuf/internal/..."),
+	importerRule("./importers/pprof", "./internal/files/fileio", "./internal/files/store", "github.com/google/pprof/profile", "github.com/klauspost/compress/...", "golang.org/x/sys/...", "google.golang.org/protobuf/encoding/protowire", "google.golang.org/protobuf/internal/..."),
 	importerRule("./importers/folded", "./internal/files/lines"),
 	importerRule("./importers/perf", "./internal/files/lines"),
 	importerRule("./importers/chrome"),
@@ -93,7 +93,7 @@ var importRules = append(groupRules, []importRule{
 	},
 	{
 		of: []string{"./examples/otlp/send"}, only: []string{
-			"std", "./", "./exporters/otlp/...", "./internal/data/...", "./internal/events/...", "./internal/files/fileio", "./internal/files/spool", "./internal/profile/...", "./internal/span/...", "./internal/trace/wire/...", "./reader", "./sample", "./schema",
+			"std", "./", "./exporters/otlp/...", "./internal/data/...", "./internal/events/...", "./internal/files/fileio", "./internal/files/store", "./internal/files/spool", "./internal/profile/...", "./internal/span/...", "./internal/trace/wire/...", "./reader", "./sample", "./schema",
 			"github.com/klauspost/compress/...", "golang.org/x/sys/...",
 		},
 		why: "a program that reads traces and sends spans compiles the model, the reader, spans and profiles: no gRPC, no SDK, no protobuf, no command line, no other format",
