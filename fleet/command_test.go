@@ -150,7 +150,7 @@ func TestObjectsAreKept(t *testing.T) {
 		text string
 	}{
 		{[]string{"to", "folded", file(t, "activities"), "-o", at}, 4, "exist"},
-		{[]string{"to", "folded", "s3://bucket/no.nettrace"}, 1, "s3://bucket/no.nettrace"},
+		{[]string{"to", "folded", "s3://bucket/no.nettrace"}, 1, "s3://bucket/no.nettrace: open: file does not exist"},
 		{[]string{"to", "folded", "s3://bucket/no/*.nettrace"}, 1, "no file matches the pattern"},
 		{[]string{"to", "folded", "s3://absent/no.nettrace"}, 1, "s3://absent/no.nettrace"},
 		{[]string{"info", "ftp://host/a.nettrace"}, 1, "ftp"},
@@ -223,6 +223,35 @@ func TestDatasetInStore(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(u.dir, "s3:")); err == nil {
 		t.Error("a directory s3: was created")
+	}
+}
+
+// TestQueriesOfObjects asks the same of tables and datasets in a store and on disk.
+func TestQueriesOfObjects(t *testing.T) {
+	duckdb, err := filepath.Abs("../bin/ntconv-duckdb")
+	if err == nil {
+		_, err = os.Stat(duckdb)
+	}
+	if err != nil {
+		t.Fatalf("%v; make sql builds it", err)
+	}
+	u := newUser(t)
+	for _, at := range []string{"", "s3://bucket/"} {
+		u.ok("to", "parquet", "--dataset", at+"warehouse", "--typed", "none", file(t, "cpu-v6"), file(t, "activities"))
+		u.ok("to", "parquet", file(t, "activities"), "-o", at+"tables/")
+		u.ok("to", "parquet", "-f", file(t, "cpu-v6"), "-o", at+"tables/") // replaces what is there
+	}
+	traces := u.list("warehouse")
+	for _, input := range []string{"warehouse", "tables/", "warehouse/trace=" + traces[0].UID} {
+		for _, query := range []string{"SELECT 1", "SELECT count(*), sum(ts_ns), sum(tid) FROM events", "SELECT count(*) FROM spans JOIN events USING (trace)", "SHOW TABLES"} {
+			want := u.ok("sql", "--duckdb", duckdb, query, input)
+			if got := u.ok("sql", "--duckdb", duckdb, query, "s3://bucket/"+input); got != want || got == "" {
+				t.Errorf("%s of %s: %q, want %q", query, input, got, want)
+			}
+		}
+	}
+	if r := u.run("sql", "--duckdb", duckdb, "--max-spool", "1KiB", "SELECT count(*) FROM events", "s3://bucket/warehouse"); r.code == 0 || !strings.Contains(r.stderr, "raise --max-spool") {
+		t.Errorf("with a limit: exit code %d, %q", r.code, r.stderr)
 	}
 }
 

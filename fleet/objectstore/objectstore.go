@@ -62,9 +62,11 @@ func again(f func() error) (err error) {
 		if try > 0 {
 			time.Sleep(pause << try)
 		}
-		if err = described(f()); err == nil || !passes(err) {
-			return err
+		err = f()
+		if pass := passes(err); err == nil || !pass {
+			return described(err)
 		}
+		err = described(err)
 	}
 	return err
 }
@@ -82,23 +84,58 @@ func passes(err error) bool {
 	return true
 }
 
-// A storeError is an error of a store with the error of package fs for its kind.
-type storeError struct{ err, kind error }
+// A storeError is an error of a store with a text for users, and with the error of package fs for its kind, or nil.
+type storeError struct {
+	text string
+	err  error
+	kind error
+}
 
-func (e *storeError) Error() string   { return e.err.Error() }
-func (e *storeError) Unwrap() []error { return []error{e.err, e.kind} }
+func (e *storeError) Error() string { return e.text }
 
-// described adds the error of package fs.
-func described(err error) error {
-	switch gcerrors.Code(err) {
-	case gcerrors.NotFound:
-		return &storeError{err, fs.ErrNotExist}
-	case gcerrors.FailedPrecondition, gcerrors.AlreadyExists:
-		return &storeError{err, fs.ErrExist}
-	case gcerrors.PermissionDenied:
-		return &storeError{err, fs.ErrPermission}
+// Unwrap implements errors.Unwrap.
+func (e *storeError) Unwrap() []error {
+	if e.kind == nil {
+		return []error{e.err}
 	}
-	return err
+	return []error{e.err, e.kind}
+}
+
+// described returns the error of a store without the words of gocloud.dev, with the next step.
+func described(err error) error {
+	if err == nil || errors.Is(err, store.ErrChanged) || errors.Is(err, fs.ErrClosed) {
+		return err
+	}
+	kind := kinds[gcerrors.Code(err)]
+	if kind != nil && kind != fs.ErrPermission {
+		return &storeError{kind.Error(), err, kind}
+	}
+	text := err.Error()
+	if _, rest, ok := strings.Cut(text, "(code="); ok { // the beginning repeats the name
+		_, text, _ = strings.Cut(rest, "): ")
+	}
+	for part, next := range nextSteps {
+		if strings.Contains(text, part) {
+			text += "; " + next
+		}
+	}
+	return &storeError{text, err, kind}
+}
+
+// kinds are the errors of package fs by the code of an error.
+var kinds = map[gcerrors.ErrorCode]error{
+	gcerrors.NotFound:           fs.ErrNotExist,
+	gcerrors.FailedPrecondition: fs.ErrExist,
+	gcerrors.AlreadyExists:      fs.ErrExist,
+	gcerrors.PermissionDenied:   fs.ErrPermission,
+}
+
+// nextSteps are what helps with errors of the clients of stores.
+var nextSteps = map[string]string{
+	"Invalid region":              "set AWS_REGION",
+	"A region must be set":        "set AWS_REGION",
+	"failed to refresh cached cr": "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or name a profile of ~/.aws with AWS_PROFILE",
+	"could not find default cred": "run gcloud auth application-default login, or set GOOGLE_APPLICATION_CREDENTIALS",
 }
 
 // Stat implements store.Store.
