@@ -263,26 +263,34 @@ func (d *Dataset) retire(c *Commit) error {
 func (d *Dataset) removeReplaced(c *Commit) error {
 	var errs []error
 	for _, id := range c.Replaces {
-		old := new(Commit)
-		err := readJSON(d.commitFile(id+".json"), old)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		errs = append(errs, err)
-		for i := range old.Files {
-			if err := d.step(); err != nil {
-				return err
-			}
-			name := d.file(old.Files[i].Path)
-			errs = append(errs, remove(name))
-			d.removeParents(filepath.Dir(name), old.Files[i].Table)
-		}
-		errs = append(errs, d.step(), remove(d.commitFile(id+".json")))
+		errs = append(errs, d.removeCommit(id))
 	}
-	if len(c.Traces) == 0 && len(c.Replaces) > 0 { // nothing was left of what it replaced
+	if len(c.Traces) == 0 && len(c.Replaces) > 0 && errors.Join(errs...) == nil { // nothing was left of what it replaced
 		errs = append(errs, remove(d.commitFile(c.ID+".json")))
 	}
 	return errors.Join(append(errs, d.step())...)
+}
+
+// removeCommit removes the files of a commit, and then its description, without which nobody would find the files.
+func (d *Dataset) removeCommit(id string) error {
+	c := new(Commit)
+	err := readJSON(d.commitFile(id+".json"), c)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	errs := []error{err}
+	for i := range c.Files {
+		if err := d.step(); err != nil {
+			return err
+		}
+		name := d.file(c.Files[i].Path)
+		errs = append(errs, remove(name))
+		d.removeParents(filepath.Dir(name), c.Files[i].Table)
+	}
+	if err := errors.Join(append(errs, d.step())...); err != nil {
+		return err
+	}
+	return remove(d.commitFile(id + ".json"))
 }
 
 // remove removes a file that may not exist.

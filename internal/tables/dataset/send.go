@@ -56,15 +56,8 @@ func (d *Dataset) send(c *Commit, staging string) error {
 	if err == nil {
 		err = store.WriteBytes(d.commitFile(c.ID+".json"), data, store.CreateOptions{Absent: true})
 	}
-	switch {
-	case errors.Is(err, fs.ErrExist):
-		return errors.Join(fmt.Errorf("%s: %w: %w", d.dir, errStale, errLost), d.removeFiles(t.Files))
-	case err != nil:
-		decided, eerr := d.endTurn(t.N)
-		if decided && eerr == nil { // only the answer was lost
-			return nil
-		}
-		return errors.Join(err, eerr)
+	if err != nil {
+		return d.decideAgain(t, err)
 	}
 	// What follows can fail without harm: the next run does it.
 	if err := d.removeReplaced(c); err != nil {
@@ -72,6 +65,21 @@ func (d *Dataset) send(c *Commit, staging string) error {
 	}
 	_ = d.finishTurn(t)
 	return nil
+}
+
+// decideAgain finds out whether a commit was decided although its decision failed: the answer may be lost, or another run may have
+// ended the turn. If nobody can tell, everything stays, and the next run finds out.
+func (d *Dataset) decideAgain(t *turn, err error) error {
+	decided, eerr := d.endTurn(t)
+	switch {
+	case eerr != nil:
+		return errors.Join(err, eerr)
+	case decided:
+		return nil
+	case errors.Is(err, fs.ErrExist):
+		return fmt.Errorf("%s: %w: %w", d.dir, errStale, errLost)
+	}
+	return err
 }
 
 // undo removes the files of a commit that this run does not decide.

@@ -226,3 +226,105 @@ func TestStoreConcurrent(t *testing.T) {
 		t.Errorf("%d objects of turns are left", turns)
 	}
 }
+
+// A fault is what happens to the requests of a run.
+type fault struct {
+	dies   int64         // no request after this one succeeds
+	lost   float64       // share of requests that are executed and whose answer is lost
+	fails  float64       // share of requests that are not executed
+	pauses time.Duration // before some requests
+}
+
+func randomFault(r *rand.Rand) (f fault) {
+	f.dies = 1 << 40
+	switch r.IntN(4) {
+	case 0:
+		f.dies = 1 + r.Int64N(80)
+	case 1:
+		f.lost, f.fails = 0.1*r.Float64(), 0.1*r.Float64()
+	case 2:
+		f.pauses = time.Duration(r.IntN(2)) * 2 * shortLease
+	}
+	return f
+}
+
+// inject makes the requests of a view fail.
+func (f fault) inject(v *memstore.View, seed uint64) {
+	var requests atomic.Int64
+	var mu sync.Mutex
+	r := rand.New(rand.NewPCG(seed, 0))
+	v.Before = func(string, string) error {
+		if requests.Add(1) > f.dies {
+			return fmt.Errorf("the run has ended: %w", fs.ErrPermission)
+		}
+		mu.Lock()
+		fails, pause := r.Float64() < f.fails, f.pauses > 0 && r.IntN(8) == 0
+		mu.Unlock()
+		if pause {
+			time.Sleep(f.pauses)
+		}
+		if fails {
+			return errors.New("a fault")
+		}
+		return nil
+	}
+	v.After = func(string, string) error {
+		mu.Lock()
+		defer mu.Unlock()
+		if r.Float64() < f.lost {
+			return errors.New("the answer is lost")
+		}
+		return nil
+	}
+}
+
+// Three runs add, remove and join traces at the same time, with faults of all kinds; some die, some lose their turn. Afterwards the
+// dataset is whole, and every trace whose addition succeeded is there, unless a run removed it.
+func TestStoreRandom(t *testing.T) {
+	rounds := uint64(12)
+	if corpus.Nightly() {
+		rounds = 500
+	}
+	for seed := range rounds {
+		o, _ := startIn(t)
+		r := rand.New(rand.NewPCG(seed, 1))
+		var mu sync.Mutex
+		added := make(map[string]bool)
+		var all sync.WaitGroup
+		for range 3 {
+			d, v := runIn(t, o, shortLease)
+			randomFault(r).inject(v, r.Uint64())
+			kind, trace := r.IntN(4), 10+r.IntN(4)
+			all.Go(func() {
+				switch kind {
+				case 0:
+					_, _ = d.Optimize(1<<30, nil)
+				case 1:
+					_ = d.remove1(uidOf(2))
+				default:
+					if add(d, trace, 1) == "added" {
+						mu.Lock()
+						added[uidOf(trace)] = true
+						mu.Unlock()
+					}
+				}
+			})
+		}
+		all.Wait()
+		last, _ := runIn(t, o, shortLease)
+		if outcome := add(last, 20, 0); outcome != "added" {
+			t.Fatalf("seed %d: %s", seed, outcome)
+		}
+		added[uidOf(20)] = true
+		has := uids(t, last)
+		for uid := range added {
+			if !slices.Contains(has, uid) {
+				t.Errorf("seed %d: trace %s was added and is not there", seed, uid)
+			}
+		}
+		sound(t, last, len(has))
+		if t.Failed() {
+			t.Fatalf("seed %d", seed)
+		}
+	}
+}

@@ -99,7 +99,7 @@ func (d *Dataset) takeTurn(c *Commit) (*turn, error) {
 			}
 			poll = turnPoll / 2
 		case d.lost(last, alive[last]):
-			if _, err := d.endTurn(last); err != nil {
+			if err := d.endTurnOf(last); err != nil {
 				return nil, err
 			}
 		case time.Now().After(end):
@@ -173,29 +173,39 @@ func (d *Dataset) keepAlive(t *turn) (stop func()) {
 	return func() { close(quit); <-ended }
 }
 
-// endTurn ends the turn of a run that is gone, and reports whether its commit was decided. If not, it never will be: its files are
-// removed.
-func (d *Dataset) endTurn(n int) (decided bool, err error) {
+// endTurnOf ends the turn of a run that is gone.
+func (d *Dataset) endTurnOf(n int) error {
 	t := new(turn)
-	err = readJSON(d.turnFile(n, "json"), t)
+	err := readJSON(d.turnFile(n, "json"), t)
 	if errors.Is(err, fs.ErrNotExist) {
-		return true, nil // it is over
+		return nil // it is over
 	}
-	if err != nil {
-		return false, err
+	if err == nil {
+		_, err = d.endTurn(t)
 	}
+	return err
+}
+
+// endTurn ends a turn, and reports whether its commit was decided. If not, it never will be: its files are removed.
+func (d *Dataset) endTurn(t *turn) (decided bool, err error) {
 	undone := &Commit{ID: t.ID, Created: time.Now().UTC().Truncate(time.Second), Version: d.config.Version, Traces: []Manifest{}, Files: []File{}, Undone: true}
+	for _, name := range t.Files {
+		undone.Files = append(undone.Files, File{Path: name})
+	}
 	err = writeCompact(d.commitFile(t.ID+".json"), undone)
 	if err != nil && !errors.Is(err, fs.ErrExist) {
 		return false, err
 	}
 	c := new(Commit)
-	if err := readJSON(d.commitFile(t.ID+".json"), c); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	err = readJSON(d.commitFile(t.ID+".json"), c)
+	switch {
+	case errors.Is(err, fs.ErrNotExist): // decided, and replaced since, or nothing was left of what it replaced
+		return true, d.finishTurn(t)
+	case err != nil:
 		return false, err
-	}
-	if c.Undone {
+	case c.Undone:
 		err = d.removeFiles(t.Files)
-	} else {
+	default:
 		err = d.removeReplaced(c)
 	}
 	if err != nil {
@@ -239,7 +249,7 @@ func (d *Dataset) cleanRemote() (removed int, err error) {
 	}
 	if len(list) > 0 {
 		if n := list[len(list)-1]; !done[n] && time.Since(alive[n]) > 10*d.lease() {
-			if _, err := d.endTurn(n); err != nil {
+			if err := d.endTurnOf(n); err != nil {
 				return 0, err
 			}
 		}
@@ -250,7 +260,8 @@ func (d *Dataset) cleanRemote() (removed int, err error) {
 	return d.removeLeftovers()
 }
 
-// removeUndone removes the descriptions of old commits that were not decided. Their runs have ended for certain.
+// removeUndone removes the files of commits that were not decided: their runs may have sent some after they had lost their turns. The
+// descriptions are removed when the runs have ended for certain.
 func (d *Dataset) removeUndone() error {
 	if _, err := d.Commits(); err != nil {
 		return err
@@ -261,15 +272,33 @@ func (d *Dataset) removeUndone() error {
 	}
 	for _, e := range entries {
 		id, ok := strings.CutSuffix(e.Name(), ".json")
-		info, err := e.Info()
-		if !ok || !IsUID(id) || d.knows(id) || err != nil || time.Since(info.ModTime()) < undoneAge {
+		if !ok || !IsUID(id) || d.knows(id) {
 			continue
 		}
-		if err := remove(d.commitFile(e.Name())); err != nil {
+		c := new(Commit)
+		err := readJSON(d.commitFile(e.Name()), c)
+		if errors.Is(err, fs.ErrNotExist) || err == nil && !c.Undone {
+			continue // another run has just changed it
+		}
+		if err != nil {
 			return err
+		}
+		if err := parallel(len(c.Files), func(i int) error { return remove(d.file(c.Files[i].Path)) }); err != nil {
+			return err
+		}
+		if info, err := e.Info(); err == nil && time.Since(info.ModTime()) > undoneAge {
+			if err := remove(d.commitFile(e.Name())); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
+}
+
+// undone reports whether a commit was not decided.
+func (d *Dataset) undone(id string) bool {
+	c := new(Commit)
+	return d.remote() && readJSON(d.commitFile(id+".json"), c) == nil && c.Undone
 }
 
 // knows reports whether a commit has been read, and was decided.

@@ -60,6 +60,8 @@ type View struct {
 	objects *Objects
 	// Before, if not nil, is called before each request, and its error is the result. It must not change while requests are made.
 	Before func(op, key string) error
+	// After, if not nil, is called after each request that succeeded, and its error is the result.
+	After func(op, key string) error
 }
 
 var number atomic.Int64
@@ -87,6 +89,13 @@ func (v *View) begin(op, key string) error {
 		return nil
 	}
 	return v.Before(op, key)
+}
+
+func (v *View) end(op, key string) error {
+	if v.After == nil {
+		return nil
+	}
+	return v.After(op, key)
 }
 
 // Stat implements store.Store.
@@ -168,7 +177,7 @@ func (v *View) Remove(_ context.Context, key string) error {
 		return fs.ErrNotExist
 	}
 	delete(v.objects.list, key)
-	return nil
+	return v.end("remove", key)
 }
 
 // Create implements store.Store.
@@ -213,7 +222,7 @@ func (w *writer) Commit() error {
 	}
 	o.last = now
 	o.list[w.key] = object{w.buf.Bytes(), now}
-	return nil
+	return w.v.end("create", w.key)
 }
 
 // Abort implements store.Writer.
