@@ -4,6 +4,9 @@
 // It is a module of its own, so that the modules that it needs are not those of ntconv and of its library.
 package main
 
-import "github.com/ntconv/ntconv/internal/run/command"
+import (
+	_ "github.com/ntconv/ntconv/fleet/iceberg"
+	"github.com/ntconv/ntconv/internal/run/command"
+)
 
 func main() { command.Main() }
