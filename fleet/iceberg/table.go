@@ -180,8 +180,8 @@ func (c *change) commit(ctx context.Context, result *catalog.Result) error {
 	return nil
 }
 
-// evolve adds the columns that the table lacks, and returns the table after that. A column that may be NULL in one of the schemas may
-// be NULL in the table.
+// evolve adds the columns that the table lacks, and returns the table after that. A column that may be NULL in one of the files, or
+// that one of them lacks, may be NULL in the table.
 func (c *change) evolve(tx *table.Transaction, fs iceio.IO) (*table.StagedTable, error) {
 	schemas, err := schemasOf(c.want, c.add, fs, make(map[string]bool))
 	if err != nil {
@@ -192,7 +192,13 @@ func (c *change) evolve(tx *table.Transaction, fs iceio.IO) (*table.StagedTable,
 		if err != nil {
 			return nil, err
 		}
-		if err = tx.UpdateSchema(true, false, table.WithNameMapping(t.NameMapping())).UnionByNameWith(s).Commit(); err == nil {
+		update := tx.UpdateSchema(true, false, table.WithNameMapping(t.NameMapping())).UnionByNameWith(s)
+		for _, f := range t.Schema().Fields() {
+			if _, ok := s.FindFieldByName(f.Name); f.Required && !ok {
+				update.UpdateColumn([]string{f.Name}, table.ColumnUpdate{Required: iceberg.Optional[bool]{Valid: true}})
+			}
+		}
+		if err = update.Commit(); err == nil {
 			t, err = tx.StagedTable()
 		}
 	}
