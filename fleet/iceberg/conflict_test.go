@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -137,9 +138,35 @@ func TestAttemptsAreBounded(t *testing.T) {
 		return errors.Join(err, icetable.ErrCommitFailed)
 	}
 	_, err := publish(l, set)
-	if !errors.Is(err, icetable.ErrCommitFailed) || !strings.Contains(err.Error(), "10 times in a row") || waits != maxAttempts-1 {
+	if !errors.Is(err, icetable.ErrCommitFailed) || !strings.Contains(err.Error(), "10 attempts conflicted") || waits != maxAttempts-1 {
 		t.Errorf("%d waits: %v", waits, err)
 	}
+}
+
+// A run that was killed while it committed to a directory has left a claim, which ends after a minute.
+func TestClaim(t *testing.T) {
+	dir := t.TempDir()
+	set, at := filepath.Join(dir, "warehouse"), directory(dir)
+	addTraces(t, set, "--typed", "none", "jit")
+	l := openLake(t, at)
+	_, err := publish(l, set)
+	must(t, err)
+	addTraces(t, set, "threads")
+	claim := filepath.Join(at.address, "ns", "events", "metadata", "v3.metadata.json.claim")
+	must(t, os.WriteFile(claim, nil, 0o600))
+	waits := 0
+	l.wait = func(time.Duration) {
+		if waits++; waits == 3 {
+			old := time.Now().Add(-2 * time.Minute)
+			must(t, os.Chtimes(claim, old, old))
+		}
+	}
+	_, err = publish(l, set)
+	must(t, err)
+	if waits != 3 {
+		t.Errorf("%d waits", waits)
+	}
+	compare(t, l, set)
 }
 
 // Tables of another dataset and of other programs are refused and stay as they are. A dataset that was moved is the same.

@@ -147,7 +147,9 @@ func (r *run) publish(ctx context.Context, name string) (catalog.Result, error) 
 		if result, err = r.attempt(ctx, name); err == nil {
 			return result, nil
 		}
-		again := errors.Is(err, catalog.ErrChanged)
+		// A commit that is refused although the table has not changed yet is that of a directory, in which another run commits now, or
+		// was killed there: its claim ends after a minute.
+		again := errors.Is(err, catalog.ErrChanged) || errors.Is(err, table.ErrCommitFailed)
 		if moved, loadErr := r.reload(ctx, name); loadErr != nil {
 			return catalog.Result{}, errors.Join(err, loadErr)
 		} else if !moved && !again || ctx.Err() != nil {
@@ -159,7 +161,7 @@ func (r *run) publish(ctx context.Context, name string) (catalog.Result, error) 
 		}
 		r.state = state
 	}
-	return catalog.Result{}, fmt.Errorf("other runs changed it %d times in a row: %w", maxAttempts, err)
+	return catalog.Result{}, fmt.Errorf("%d attempts conflicted with other runs; try again in a minute: %w", maxAttempts, err)
 }
 
 // reload loads a table again, and reports whether it has changed. A catalog reports a conflict in many ways; that the table is another

@@ -2,10 +2,13 @@ package iceberg
 
 import (
 	"encoding/json"
+	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/apache/iceberg-go"
 	icetable "github.com/apache/iceberg-go/table"
@@ -191,4 +194,30 @@ func TestKilled(t *testing.T) {
 		}
 		compare(t, l, set)
 	}
+}
+
+// Publishers that are killed at any moment leave a catalog that the next one completes.
+func TestSIGKILL(t *testing.T) {
+	dir := t.TempDir()
+	set, at := filepath.Join(dir, "warehouse"), directory(dir)
+	addTraces(t, set, "--typed", "none", "cpu-env", "jit")
+	killed := 0
+	for i := range 12 {
+		cmd := exec.Command(os.Args[0], append([]string{"dataset", "publish", set}, at.args()...)...)
+		cmd.Env = append(os.Environ(), "NTCONV_FLEET=1")
+		must(t, cmd.Start())
+		time.Sleep(time.Duration(50+i*50) * time.Millisecond)
+		_ = cmd.Process.Kill() // it may have ended
+		if cmd.Wait() != nil {
+			killed++
+		}
+	}
+	l := openLake(t, at)
+	_, err := publish(l, set)
+	must(t, err)
+	compare(t, l, set)
+	if killed == 0 {
+		t.Error("no run was killed")
+	}
+	t.Logf("%d runs were killed", killed)
 }
