@@ -76,7 +76,7 @@ func open(ctx context.Context, address string, properties map[string]string, pre
 	if err != nil {
 		return nil, fmt.Errorf("open catalog %s: %w", shown(address), err)
 	}
-	return &lake{cat: c, shown: shown(address), wait: func(d time.Duration) { time.Sleep(d) }}, nil
+	return &lake{cat: c, props: p, shown: shown(address), wait: time.Sleep}, nil
 }
 
 // shown returns an address without its user and password.

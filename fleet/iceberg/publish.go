@@ -18,6 +18,7 @@ import (
 // A lake is a catalog of iceberg-go.
 type lake struct {
 	cat   icecatalog.Catalog
+	props iceberg.Properties  // which also describe the file systems of data files, such as s3.endpoint
 	shown string              // its address, for messages
 	wait  func(time.Duration) // before another attempt
 	fault func(string) error  // called before each table, and before each commit; only tests set it

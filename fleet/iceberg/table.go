@@ -93,7 +93,7 @@ func (r *run) create(ctx context.Context, want *catalog.Table) (*table.Table, er
 func (r *run) files(ctx context.Context) (iceio.IO, error) {
 	for i := range r.state.Tables {
 		if files := r.state.Tables[i].Files; len(files) > 0 {
-			return iceio.LoadFS(ctx, nil, files[0].Location)
+			return iceio.LoadFS(ctx, r.props, files[0].Location)
 		}
 	}
 	return iceio.LocalFS{}, nil
