@@ -129,6 +129,25 @@ func TestExpire(t *testing.T) {
 	}
 }
 
+// A catalog of the configuration file of iceberg-go is opened by its name.
+func TestNamedCatalog(t *testing.T) {
+	dir := t.TempDir()
+	set := filepath.Join(dir, "warehouse")
+	addTraces(t, set, "--typed", "none", "jit")
+	config := "catalog:\n  lake:\n    type: rest\n    uri: " + serveREST(t, filepath.Join(dir, "lake")) + "\n"
+	must(t, os.WriteFile(filepath.Join(dir, ".iceberg-go.yaml"), []byte(config), 0o600))
+	t.Setenv("GOICEBERG_HOME", dir)
+	t.Setenv(tokenVariable, "secret")
+	if r := published(t, set, &place{address: "iceberg:lake"})["events"]; !r.Created || r.Rows != 1911 {
+		t.Errorf("%+v", r)
+	}
+	t.Setenv(tokenVariable, "wrong")
+	code, _, stderr := invoke(t, "", append([]string{"dataset", "publish", set}, (&place{address: "iceberg:lake"}).args()...)...)
+	if code != 6 || !strings.Contains(stderr, "iceberg:lake") || strings.Contains(stderr, "wrong") {
+		t.Errorf("code %d: %s", code, stderr)
+	}
+}
+
 // The flag --table publishes only these tables.
 func TestTables(t *testing.T) {
 	dir := t.TempDir()

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"text/tabwriter"
 	"time"
 
@@ -126,7 +127,10 @@ func (a *app) publishDataset(p *publication, dir string) error {
 		return catalogFailure(err)
 	}
 	result := &published{Catalog: p.catalog, Namespace: p.namespace, Tables: []catalog.Result{}}
-	failed := p.run(ctx, c, set, age, result)
+	var done atomic.Int64
+	stop := a.datasetProgress("publishing", set, &done)
+	failed := p.run(ctx, c, set, age, result, &done)
+	stop()
 	if err := c.Close(); failed == nil && err != nil {
 		failed = fail(exitOutput, err)
 	}
@@ -148,17 +152,24 @@ func (p *publication) checkTables(set *dataset.Dataset) error {
 	return nil
 }
 
-// run publishes, and then expires snapshots.
-func (p *publication) run(ctx context.Context, c catalog.Catalog, set *dataset.Dataset, age time.Duration, result *published) error {
+// run publishes, and then expires snapshots. It adds the bytes of the files of published tables to done.
+func (p *publication) run(ctx context.Context, c catalog.Catalog, set *dataset.Dataset, age time.Duration, result *published, done *atomic.Int64) error {
+	var state *catalog.State
 	read := func() (*catalog.State, error) {
 		s, err := catalog.Of(set)
 		if err != nil {
 			return nil, fail(exitInput, verifyFirst(set, err))
 		}
 		s.Select(p.tables)
+		state = s
 		return s, nil
 	}
-	err := c.Publish(ctx, p.namespace, read, func(r catalog.Result) { result.Tables = append(result.Tables, r) })
+	err := c.Publish(ctx, p.namespace, read, func(r catalog.Result) {
+		result.Tables = append(result.Tables, r)
+		if t := state.Table(r.Table); t != nil {
+			done.Add(t.Bytes())
+		}
+	})
 	if err != nil {
 		return catalogFailure(err)
 	}

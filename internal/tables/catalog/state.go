@@ -134,3 +134,11 @@ func (t *Table) Rows() (n int64) {
 	}
 	return n
 }
+
+// Bytes returns the total size of the files.
+func (t *Table) Bytes() (n int64) {
+	for i := range t.Files {
+		n += t.Files[i].Size
+	}
+	return n
+}
