@@ -55,7 +55,7 @@ func (d *describer) file(ctx context.Context, f *catalog.File) (iceberg.DataFile
 		return nil, readError(f, err)
 	}
 	if stats.Count() != f.Rows || stats.FileSizeBytes() != f.Size {
-		return nil, fmt.Errorf("%s: want %d rows in %d bytes, as its commit states, got %d rows in %d bytes; ntconv dataset verify says what to do",
+		return nil, fmt.Errorf("%s: want %d rows in %d bytes, as its commit states, got %d rows in %d bytes",
 			f.Location, f.Rows, f.Size, stats.Count(), stats.FileSizeBytes())
 	}
 	values, logical, err := d.partition(f, stats)

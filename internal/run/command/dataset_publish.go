@@ -43,11 +43,11 @@ func (a *app) datasetPublishCmd() *cobra.Command {
 		Long: "Publish a dataset as tables of Apache Iceberg in a namespace of a catalog. The tables refer to the files of the dataset, which stay\n" +
 			"where they are. A run adds the files that a table lacks and removes those that the dataset no longer has, by one commit per table;\n" +
 			"if nothing has changed, it does nothing. Run it after each run that adds, removes or joins. The catalog is a directory, or an address:\n" +
-			"sqlite:FILE, postgres://HOST/DATABASE, rest+https://HOST/PATH, glue: or iceberg:NAME. ntconv-fleet has this command.",
+			"sqlite:FILE, postgres://HOST/DATABASE, rest+https://HOST/PATH, glue: or iceberg:NAME. Only the program ntconv-fleet has catalogs.",
 		Example: examples(
-			"in a directory, without a server", "ntconv-fleet dataset publish warehouse --catalog /data/lake --namespace traces",
+			"in a directory, without a server", "ntconv dataset publish warehouse --catalog /data/lake --namespace traces",
 			"in a REST catalog, every night",
-			"ntconv-fleet dataset publish warehouse --catalog rest+https://catalog.example/api --namespace traces --expire-snapshots 30d",
+			"ntconv dataset publish warehouse --catalog rest+https://catalog.example/api --namespace traces --expire-snapshots 30d",
 		),
 		Args:              oneDataset,
 		ValidArgsFunction: dirCompletion,
@@ -73,9 +73,9 @@ func (a *app) datasetPublishCmd() *cobra.Command {
 func (p *publication) check() (properties map[string]string, age time.Duration, err error) {
 	switch {
 	case p.catalog == "":
-		return nil, 0, failf(exitUsage, "no catalog given: name its directory or address with --%s", flagCatalog)
+		return nil, 0, failf(exitUsage, "no --%s given: want the directory or the address of a catalog", flagCatalog)
 	case p.namespace == "":
-		return nil, 0, failf(exitUsage, "no namespace given: name that of the tables with --%s", flagNamespace)
+		return nil, 0, failf(exitUsage, "no --%s given: want the name of the namespace of the tables", flagNamespace)
 	}
 	for part := range strings.SplitSeq(p.namespace, ".") {
 		if part == "" || strings.ContainsAny(part, "/\\ \t\n") {
