@@ -5,11 +5,13 @@
 package main
 
 import (
+	"github.com/ntconv/ntconv/fleet/iceberg"
 	"github.com/ntconv/ntconv/fleet/objectstore"
 	"github.com/ntconv/ntconv/internal/run/command"
 )
 
 func main() {
 	objectstore.Register()
+	iceberg.Register()
 	command.Main()
 }

@@ -37,7 +37,7 @@ func (a *app) datasetCmd() *cobra.Command {
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(a.datasetListCmd(), a.datasetRemoveCmd(), a.datasetVerifyCmd(), a.datasetOptimizeCmd())
+	cmd.AddCommand(a.datasetListCmd(), a.datasetRemoveCmd(), a.datasetVerifyCmd(), a.datasetOptimizeCmd(), a.datasetPublishCmd())
 	return cmd
 }
 
