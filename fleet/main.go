@@ -4,6 +4,12 @@
 // It is a module of its own, so that the modules that it needs are not those of ntconv and of its library.
 package main
 
-import "github.com/ntconv/ntconv/internal/run/command"
+import (
+	"github.com/ntconv/ntconv/fleet/beamrun"
+	"github.com/ntconv/ntconv/internal/run/command"
+)
 
-func main() { command.Main() }
+func main() {
+	beamrun.Register(command.PipelineSteps) // does not return in a worker
+	command.Main()
+}
