@@ -133,7 +133,7 @@ func (f *mapFn) ProcessElement(ctx context.Context, batch []byte, items, records
 	}
 	out.emit(items)
 	for _, o := range outcomes {
-		records("", encode(&pipeline.Record{Outcome: o}))
+		records("", (&pipeline.Record{Outcome: o}).Encode())
 		countTraces.Inc(ctx, 1)
 		countEvents.Inc(ctx, o.Events)
 		countIn.Inc(ctx, o.In)
@@ -193,7 +193,7 @@ func (f *reduceFn) ProcessElement(ctx context.Context, key string, next func(*[]
 	}
 	for _, m := range made {
 		countOut.Inc(ctx, m.Bytes)
-		emit("", encode(&pipeline.Record{Made: m}))
+		emit("", (&pipeline.Record{Made: m}).Encode())
 	}
 	return nil
 }

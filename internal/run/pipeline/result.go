@@ -43,6 +43,9 @@ type Record struct {
 	Made    *Made    `json:"made,omitempty"`
 }
 
+// Encode returns a record as Publish decodes it.
+func (r *Record) Encode() []byte { return encode(r) }
+
 // A Result is what became of a pipeline.
 type Result struct {
 	Counts   map[string]int `json:"results"` // inputs by status

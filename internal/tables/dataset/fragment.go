@@ -137,16 +137,49 @@ func (w *Workspace) Publish(refs []FragmentRef) (*Published, error) {
 }
 
 func (w *Workspace) tryPublish(refs []FragmentRef) (*Published, error) {
+	whole := new(Commit)
+	var fragments []*Fragment
+	for _, ref := range refs {
+		f, err := w.fragment(ref.Name)
+		if err != nil {
+			return nil, err
+		}
+		fragments = append(fragments, f)
+		whole.Traces = append(whole.Traces, f.Traces...)
+	}
+	if len(whole.Traces) == 0 {
+		return new(Published), nil
+	}
+	if err := whole.identify(); err != nil {
+		return nil, err
+	}
+	commits, err := w.d.Commits()
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range commits {
+		if c.ID == whole.ID { // this is a repetition
+			return published(c), nil
+		}
+	}
+	return w.publishMissing(refs, fragments)
+}
+
+func published(c *Commit) *Published {
+	return &Published{Commit: c.ID, Traces: len(c.Traces), Bytes: c.Bytes(), Files: len(c.Files)}
+}
+
+// publishMissing publishes the traces of fragments that the dataset does not have.
+func (w *Workspace) publishMissing(refs []FragmentRef, fragments []*Fragment) (made *Published, err error) {
 	dir := filepath.Join(w.dir, fmt.Sprintf("commit-%016x", rand.Uint64()))
 	if err := os.Mkdir(dir, 0o777); err != nil {
 		return nil, err
 	}
-	var result error
-	defer func() { _ = removeStaging(dir, result) }() // the workspace is removed later
-	c := &Commit{Version: w.d.config.Version, Created: time.Now().UTC().Truncate(time.Second), Traces: []Manifest{}, Files: []File{}}
+	defer func() { err = errors.Join(err, removeStaging(dir, err)) }()
+	c := &Commit{Version: w.d.config.Version, Created: time.Now().UTC().Truncate(time.Second)}
 	var sources []string
-	for _, ref := range refs {
-		name, f, err := w.missing(ref.Name)
+	for i, f := range fragments {
+		name, f, err := w.missing(refs[i].Name, f)
 		if err != nil {
 			return nil, err
 		}
@@ -154,33 +187,28 @@ func (w *Workspace) tryPublish(refs []FragmentRef) (*Published, error) {
 			continue
 		}
 		c.Traces = append(c.Traces, f.Traces...)
-		for i, file := range f.Files {
+		for k, file := range f.Files {
 			c.Files = append(c.Files, file)
-			sources = append(sources, filepath.Join(w.dir, packedName, name, stagedFile(i)))
+			sources = append(sources, filepath.Join(w.dir, packedName, name, stagedFile(k)))
 		}
 	}
 	if len(c.Traces) == 0 {
 		return new(Published), nil
 	}
-	slices.SortFunc(c.Traces, func(a, b Manifest) int { return byStart(&a, &b) })
 	if err := c.identify(); err != nil {
 		return nil, err
 	}
 	if err := w.gather(c, sources, dir); err != nil {
 		return nil, err
 	}
-	if result = w.d.publish(c, dir); result != nil {
-		return nil, result
+	if err := w.d.publish(c, dir); err != nil {
+		return nil, err
 	}
-	return &Published{Commit: c.ID, Traces: len(c.Traces), Bytes: c.Bytes(), Files: len(c.Files)}, nil
+	return published(c), nil
 }
 
 // missing returns a fragment without the traces that the dataset has, and its name. It is nil if there are no others.
-func (w *Workspace) missing(name string) (string, *Fragment, error) {
-	f, err := w.fragment(name)
-	if err != nil {
-		return "", nil, err
-	}
+func (w *Workspace) missing(name string, f *Fragment) (string, *Fragment, error) {
 	var uids []string
 	for i := range f.Traces {
 		_, found, err := w.d.find(f.Traces[i].UID)
@@ -205,9 +233,10 @@ func (w *Workspace) missing(name string) (string, *Fragment, error) {
 	return ref.Name, f, err
 }
 
-// identify sets the ID, which follows from the manifests. They have the times of the conversions, so traces that are added again
+// identify sorts the traces and sets the ID, which follows from the manifests. They have the times of the conversions, so traces that are added again
 // after they were removed get another ID: commits may list the first one as replaced.
 func (c *Commit) identify() error {
+	slices.SortFunc(c.Traces, func(a, b Manifest) int { return byStart(&a, &b) })
 	data, err := json.Marshal(c.Traces)
 	if err != nil {
 		return err
