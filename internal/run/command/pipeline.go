@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -53,7 +54,7 @@ func (a *app) pipelineCmd() *cobra.Command {
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(a.newTablesPipeline().cmd)
+	cmd.AddCommand(a.newTablesPipeline().cmd, a.newProfilesPipeline().cmd)
 	return cmd
 }
 
@@ -116,6 +117,7 @@ type launch struct {
 	job    *pipeline.Job
 	names  []string
 	to     string // what is made, for the summary
+	lacks  string // what inputs without a result lack
 }
 
 // start finds the runner and the inputs of a pipeline. The names of inputs are absolute if the steps run elsewhere.
@@ -273,10 +275,59 @@ func (l *launch) writeDeadLetters() error {
 	return out.Commit()
 }
 
+// work creates and locks the directory in which the steps of a pipeline with an output of its own leave files: next to the output, so that
+// a rename reveals that. release removes the directory if the run has succeeded.
+func (l *launch) work(force bool) (release func(success bool) error, err error) {
+	out := filepath.Clean(l.job.Output)
+	if exists(out) && !force {
+		return nil, failf(exitOutput, "%s: %w; -f overwrites it", out, fs.ErrExist)
+	}
+	l.job.Output, l.job.Force = out, force
+	l.job.Work = filepath.Join(filepath.Dir(out), ".ntconv-pipeline-"+l.job.ID(l.names))
+	if err := os.MkdirAll(l.job.Work, 0o777); err != nil {
+		return nil, fail(exitOutput, err)
+	}
+	lock, err := os.OpenFile(filepath.Join(l.job.Work, "lock"), os.O_RDWR|os.O_CREATE, 0o666)
+	if err != nil {
+		return nil, fail(exitOutput, err)
+	}
+	if err := fileio.Lock(lock); errors.Is(err, fileio.ErrLocked) {
+		lock.Close()
+		return nil, failf(exitIncomplete, "%s: the same pipeline is running; wait until it has ended", out)
+	}
+	return func(success bool) error {
+		defer lock.Close()
+		if !success {
+			return nil
+		}
+		return os.RemoveAll(l.job.Work)
+	}, nil
+}
+
+// runAlone runs a pipeline with an output of its own.
+func (a *app) runAlone(l *launch) error {
+	release, err := l.work(a.force)
+	if err != nil {
+		return err
+	}
+	result, err := a.launch(l)
+	if err = errors.Join(err, release(err == nil)); err != nil {
+		return err
+	}
+	if len(result.Made) == 0 {
+		a.sum.Done = false
+		if err := l.verdict(result); err != nil {
+			return err
+		}
+		return failf(exitEmpty, "%s: no input has %s", l.job.Output, l.lacks)
+	}
+	return l.verdict(result)
+}
+
 // verdict returns the error of a run whose result is complete: 3 if an input is missing or incomplete, and the most severe code of
 // all inputs if none was converted.
 func (l *launch) verdict(r *pipeline.Result) error {
-	done := r.Counts[pipeline.Converted] + r.Counts[pipeline.Incomplete] + r.Counts[pipeline.There]
+	done := r.Counts[pipeline.Converted] + r.Counts[pipeline.Incomplete] + r.Counts[pipeline.There] + r.Counts[pipeline.Empty]
 	switch {
 	case r.Counts[pipeline.Failed]+r.Counts[pipeline.Incomplete] == 0:
 		return nil
@@ -303,6 +354,7 @@ func (r *pipelineResult) MarshalJSON() ([]byte, error) {
 		Converted   int             `json:"converted"`
 		Incomplete  int             `json:"incomplete"`
 		There       int             `json:"already_there"`
+		Empty       int             `json:"empty"`
 		DeadLetters int             `json:"dead_letters"`
 		BytesIn     int64           `json:"bytes_in"`
 		BytesOut    int64           `json:"bytes_out"`
@@ -311,7 +363,7 @@ func (r *pipelineResult) MarshalJSON() ([]byte, error) {
 		Made        []pipeline.Made `json:"made"`
 	}{
 		r.Counts[pipeline.Converted] + r.Counts[pipeline.Incomplete], r.Counts[pipeline.Incomplete], r.Counts[pipeline.There],
-		r.Counts[pipeline.Failed], r.BytesIn, r.BytesOut, r.Files, r.Rows, r.Made,
+		r.Counts[pipeline.Empty], r.Counts[pipeline.Failed], r.BytesIn, r.BytesOut, r.Files, r.Rows, r.Made,
 	})
 }
 
@@ -323,7 +375,7 @@ func (r *pipelineResult) Line(formats.Read) string {
 		n    int
 		text string
 	}{
-		{r.Counts[pipeline.Incomplete], "incomplete"}, {r.Counts[pipeline.There], "already there"}, {r.Counts[pipeline.Failed], "dead letters"},
+		{r.Counts[pipeline.Incomplete], "incomplete"}, {r.Counts[pipeline.Empty], "without such data"}, {r.Counts[pipeline.There], "already there"}, {r.Counts[pipeline.Failed], "dead letters"},
 	} {
 		if c.n > 0 {
 			line += ", " + message.Group(int64(c.n)) + " " + c.text

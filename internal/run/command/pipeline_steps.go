@@ -46,6 +46,8 @@ func newSteps(j *pipeline.Job) (pipeline.Steps, error) {
 	switch j.Kind {
 	case pipeline.Tables:
 		c = a.newTablesPipeline()
+	case pipeline.Profiles:
+		c = a.newProfilesPipeline()
 	default:
 		return nil, fmt.Errorf("pipeline %s: this release does not have it", j.Kind)
 	}
@@ -73,6 +75,8 @@ func outcomeOf(o *outcome) *pipeline.Outcome {
 		p.Status = pipeline.Incomplete
 	case statusThere:
 		p.Status = pipeline.There
+	case statusEmpty:
+		p.Status = pipeline.Empty
 	}
 	return p
 }

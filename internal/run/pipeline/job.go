@@ -34,6 +34,7 @@ type Job struct {
 	// Work is a directory for files that steps hand over. All processes must be able to read and write it, and Output.
 	Work   string `json:"work"`
 	Inputs int    `json:"inputs"`
+	Force  bool   `json:"force,omitempty"` // replace an existing Output
 }
 
 // A Flag is a flag of the command line.

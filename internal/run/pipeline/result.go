@@ -25,6 +25,7 @@ const (
 	Converted  = "converted"
 	Incomplete = "incomplete"    // converted, but the input is truncated or corrupt
 	There      = "already there" // the output has it
+	Empty      = "empty"         // the input has nothing for the output
 	Failed     = "failed"        // a dead letter
 )
 
