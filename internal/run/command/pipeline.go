@@ -54,7 +54,7 @@ func (a *app) pipelineCmd() *cobra.Command {
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(a.newTablesPipeline().cmd, a.newProfilesPipeline().cmd)
+	cmd.AddCommand(a.newTablesPipeline().cmd, a.newProfilesPipeline().cmd, a.newRegressionsPipeline().cmd)
 	return cmd
 }
 

@@ -181,11 +181,16 @@ type traceFacts struct {
 
 // stage is the stage that collects the facts.
 func (f *traceFacts) stage(p *pass.Pass, src ntconv.Source) ntconv.Source {
+	f.learn(p)
+	return &talliedSource{src, f.tally}
+}
+
+// learn begins with a pass.
+func (f *traceFacts) learn(p *pass.Pass) {
 	f.pass, f.tally = p, new(recording.Tally)
 	if clock := p.Info.Clock; !clock.Wall.IsZero() {
 		f.start = clock.Wall.UTC()
 	}
-	return &talliedSource{src, f.tally}
 }
 
 // service returns the name of the service, unless the user has named it.

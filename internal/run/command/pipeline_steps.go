@@ -48,6 +48,8 @@ func newSteps(j *pipeline.Job) (pipeline.Steps, error) {
 		c = a.newTablesPipeline()
 	case pipeline.Profiles:
 		c = a.newProfilesPipeline()
+	case pipeline.Regressions:
+		c = a.newRegressionsPipeline()
 	default:
 		return nil, fmt.Errorf("pipeline %s: this release does not have it", j.Kind)
 	}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/google/pprof/profile"
 	"github.com/ntconv/ntconv/internal/data/message"
+	"github.com/ntconv/ntconv/internal/show/profilediff"
 )
 
 // A Profile is a profile in Job.Work: of one trace, or merged from those of several.
@@ -27,6 +28,12 @@ type Profile struct {
 	Start   time.Time `json:"start,omitzero"` // of the first recording
 	Inputs  int       `json:"inputs"`
 	Bytes   int64     `json:"bytes"` // of the file
+
+	// Of profiles that are compared.
+	Build    string                 `json:"build,omitempty"`
+	Kind     string                 `json:"kind,omitempty"`
+	Estimate string                 `json:"estimate,omitempty"`
+	Accuracy []profilediff.Accuracy `json:"accuracy,omitempty"` // by sample type
 }
 
 // day returns the day of the recording in UTC.
