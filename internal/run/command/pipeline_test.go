@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/ntconv/ntconv/internal/run/pipeline"
-	"github.com/ntconv/ntconv/internal/testing/agreement"
+	"github.com/ntconv/ntconv/internal/testing/datasetrows"
 	"github.com/ntconv/ntconv/internal/testing/pipelinerun"
 )
 
@@ -35,9 +35,9 @@ func registerTestRunner() {
 // differingTables fails the test if two datasets have other rows.
 func differingTables(t *testing.T, got, want string) {
 	t.Helper()
-	has, err := agreement.DatasetRows(got)
+	has, err := datasetrows.Read(got)
 	must(t, err)
-	rows, err := agreement.DatasetRows(want)
+	rows, err := datasetrows.Read(want)
 	must(t, err)
 	for table := range rows {
 		if !slices.Equal(has[table], rows[table]) {

@@ -1,4 +1,6 @@
-package agreement
+// Package datasetrows reads the rows of all tables of a dataset, with other code than that which wrote them, so that tests can compare
+// datasets.
+package datasetrows
 
 import (
 	"errors"
@@ -13,8 +15,8 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
-// DatasetRows returns the rows of all tables of a dataset by table, sorted: each as the values of its columns by name. NULL is absent.
-func DatasetRows(dir string) (map[string][]string, error) {
+// Read returns the rows of all tables of a dataset by table, sorted: each as the values of its columns by name. NULL is absent.
+func Read(dir string) (map[string][]string, error) {
 	rows := make(map[string][]string)
 	err := filepath.WalkDir(dir, func(name string, e fs.DirEntry, err error) error {
 		if err != nil || e.IsDir() || filepath.Ext(name) != ".parquet" {
