@@ -88,7 +88,7 @@ func (p *pipelineFlags) anyInputs(cmd *cobra.Command, args []string) error {
 	names, own := p.args(cmd, args)
 	for _, arg := range own {
 		if !strings.HasPrefix(arg, "--") {
-			return fmt.Errorf("%s: arguments after -- are flags of the runner, as --name=value; name inputs before --", arg)
+			return fmt.Errorf("%s: arguments after -- must be flags of the runner; inputs precede it", arg)
 		}
 	}
 	if slices.Contains(names, "-") {
@@ -212,7 +212,7 @@ func (a *app) launch(l *launch) (*pipeline.Result, error) {
 	if err := l.writeDeadLetters(); err != nil {
 		return nil, fail(exitOutput, err)
 	}
-	a.sum.Result, a.sum.Done, a.sum.Report = &pipelineResult{result, l.flags.deadLetters == ""}, true, []pass.Entry{}
+	a.sum.Result, a.sum.Done, a.sum.Report = &pipelineResult{result}, true, []pass.Entry{}
 	a.sum.Events, a.sum.Selected, a.sum.Bytes = result.Events, result.Events, result.BytesOut
 	if reasons, err := l.firstReasons(); err == nil {
 		for _, text := range reasons {
@@ -343,10 +343,7 @@ func (l *launch) verdict(r *pipeline.Result) error {
 }
 
 // A pipelineResult is the result of a pipeline. It implements formats.Result.
-type pipelineResult struct {
-	*pipeline.Result
-	hint bool // name the flag for dead letters
-}
+type pipelineResult struct{ *pipeline.Result }
 
 // MarshalJSON implements json.Marshaler.
 func (r *pipelineResult) MarshalJSON() ([]byte, error) {
@@ -371,24 +368,21 @@ func (r *pipelineResult) MarshalJSON() ([]byte, error) {
 func (r *pipelineResult) Line(formats.Read) string {
 	done := r.Counts[pipeline.Converted] + r.Counts[pipeline.Incomplete]
 	line := message.Count(int64(done), "trace") + " converted"
-	for _, c := range []struct {
-		n    int
-		text string
-	}{
-		{r.Counts[pipeline.Incomplete], "incomplete"}, {r.Counts[pipeline.Empty], "without such data"}, {r.Counts[pipeline.There], "already there"}, {r.Counts[pipeline.Failed], "dead letters"},
+	for _, c := range []struct{ status, text string }{
+		{pipeline.Incomplete, "incomplete"}, {pipeline.Empty, "without such data"}, {pipeline.There, "already there"},
 	} {
-		if c.n > 0 {
-			line += ", " + message.Group(int64(c.n)) + " " + c.text
+		if n := r.Counts[c.status]; n > 0 {
+			line += ", " + message.Group(int64(n)) + " " + c.text
 		}
 	}
-	if r.hint && r.Counts[pipeline.Failed] > maxShownLetters {
-		line += " (--" + flagDeadLetters + " FILE lists them)"
+	if n := r.Counts[pipeline.Failed]; n > 0 {
+		line += ", " + message.Count(int64(n), "dead letter")
 	}
-	line += "; " + message.Count(r.Events, "event") + " of " + message.Bytes(r.BytesIn) + " in " + message.Count(int64(r.Files), "file")
-	if r.Rows > 0 {
-		line += " with " + message.Count(r.Rows, "row")
+	line += "; " + message.Count(r.Events, "event") + " of " + message.Bytes(r.BytesIn) + ", "
+	if r.Files == 0 && r.Rows > 0 {
+		return line + message.Count(r.Rows, "row")
 	}
-	return line
+	return line + message.Count(int64(r.Files), "file") + " of " + message.Bytes(r.BytesOut)
 }
 
 // Empty implements formats.Result.

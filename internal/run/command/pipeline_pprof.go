@@ -61,7 +61,7 @@ func (p *profilesPipeline) command() *cobra.Command { return p.cmd }
 // prepare checks the flags.
 func (p *profilesPipeline) prepare() error {
 	if !p.cmd.Flags().Changed("kind") {
-		return failf(exitUsage, "no kind given: traces of one service may have different ones, which cannot be merged; add --kind cpu or another one")
+		return failf(exitUsage, "no kind given: traces of one service may have different ones, which cannot be merged: want --kind KIND")
 	}
 	p.conversion.out = "profile.pb.gz"
 	if err := p.app.prepare(p.cmd, &p.conversion); err != nil {
@@ -77,7 +77,7 @@ func (p *profilesPipeline) prepare() error {
 func (p *profilesPipeline) run(cmd *cobra.Command, args []string) error {
 	out := p.conversion.out
 	if out == "" || isStdout(out) {
-		return failf(exitUsage, "no directory given; name it with -o DIR")
+		return failf(exitUsage, "no directory given: want -o DIR")
 	}
 	if err := p.prepare(); err != nil {
 		return err

@@ -62,7 +62,7 @@ func TestPipelineProfiles(t *testing.T) {
 	write(t, in, "unreadable.nettrace", []byte("no trace"))
 	args := []string{"pipeline", "pprof", "--kind", "wall", "in", "in/unreadable.nettrace", "-o", "out"}
 	r := invoke(t, dir, nil, args...)
-	if r.code != exitIncomplete || !strings.Contains(r.stderr, "1 dead letters") {
+	if r.code != exitIncomplete || !strings.Contains(r.stderr, "1 dead letter") {
 		t.Fatalf("code %d: %s", r.code, r.stderr)
 	}
 	got := make(map[string][]int64)

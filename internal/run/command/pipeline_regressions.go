@@ -80,7 +80,7 @@ func (p *regressionsPipeline) command() *cobra.Command { return p.cmd }
 func (p *regressionsPipeline) prepare() (err error) {
 	switch {
 	case !p.cmd.Flags().Changed("kind"):
-		return failf(exitUsage, "no kind given: traces of one service may have different ones, which cannot be compared; add --kind cpu or another one")
+		return failf(exitUsage, "no kind given: traces of one service may have different ones, which cannot be compared: want --kind KIND")
 	case p.differing.per.of == perRequest:
 		return failf(exitUsage, "--%s %s: want %s or %s", flagPer, p.differing.per.text, perTime, perSample)
 	}
@@ -96,7 +96,7 @@ func (p *regressionsPipeline) prepare() (err error) {
 // run launches the pipeline.
 func (p *regressionsPipeline) run(cmd *cobra.Command, args []string) error {
 	if p.out == "" || isStdout(p.out) {
-		return failf(exitUsage, "no file given; name it with -o FILE")
+		return failf(exitUsage, "no file given: want -o FILE")
 	}
 	if list := pipeline.RegressionFormats(); !slices.Contains(list, filepath.Ext(p.out)) {
 		return failf(exitUsage, "-o %s: the name must end in %s", p.out, strings.Join(list, " or "))
@@ -156,7 +156,7 @@ func (p *regressionsPipeline) convert(name string) (*pipeline.Outcome, *pipeline
 			stored.Accuracy = append(stored.Accuracy, accuracy)
 		}
 		if made.DurationNanos <= 0 && p.differing.per.of == perTime {
-			return nil, failf(exitInput, "the length of the recording is unknown; use --%s %s", flagPer, perSample)
+			return nil, failf(exitInput, "the length of the recording is unknown (see --%s)", flagPer)
 		}
 		if stored.Build, err = p.buildOf(name, &of, stored.Service); err != nil {
 			return nil, err
@@ -183,7 +183,7 @@ func (p *regressionsPipeline) buildOf(name string, of *traceFacts, service strin
 			}
 		}
 	}
-	return "", failf(exitInput, "the trace does not state the build of %s; add --%s", service, flagBuildFrom)
+	return "", failf(exitInput, "the trace does not state the build of %s (see --%s)", service, flagBuildFrom)
 }
 
 // observe returns a sink that collects the facts.

@@ -66,7 +66,7 @@ func (p *tablesPipeline) command() *cobra.Command { return p.cmd }
 func (p *tablesPipeline) run(cmd *cobra.Command, args []string) error {
 	a := p.app
 	if p.collection.dir == "" {
-		return failf(exitUsage, "no dataset given; name its directory with --%s", flagDataset)
+		return failf(exitUsage, "no dataset given: want --%s DIR", flagDataset)
 	}
 	if err := p.collection.check(cmd, &p.conversion); err != nil {
 		return err

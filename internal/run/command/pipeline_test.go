@@ -75,7 +75,7 @@ func TestPipelineTables(t *testing.T) {
 			invoke(t, dir, nil, "to", "parquet", "--dataset", "direct", in)
 			args := []string{"pipeline", "tables", "--dataset", "fleet", in, "--dead-letters", "letters.jsonl"}
 			r := invoke(t, dir, nil, args...)
-			if r.code != exitIncomplete || !strings.Contains(r.stderr, "fleet: 7 traces converted, 1 incomplete, 1 already there, 1 dead letters") {
+			if r.code != exitIncomplete || !strings.Contains(r.stderr, "fleet: 7 traces converted, 1 incomplete, 1 already there, 1 dead letter") {
 				t.Fatalf("code %d: %s", r.code, r.stderr)
 			}
 			differingTables(t, filepath.Join(dir, "fleet"), filepath.Join(dir, "direct"))
@@ -88,7 +88,7 @@ func TestPipelineTables(t *testing.T) {
 				t.Errorf("dead letter: %+v", letter)
 			}
 			r = invoke(t, dir, nil, args...)
-			if r.code != exitIncomplete || !strings.Contains(r.stderr, "fleet: 0 traces converted, 8 already there, 1 dead letters") {
+			if r.code != exitIncomplete || !strings.Contains(r.stderr, "fleet: 0 traces converted, 8 already there, 1 dead letter") {
 				t.Fatalf("again: code %d: %s", r.code, r.stderr)
 			}
 			differingTables(t, filepath.Join(dir, "fleet"), filepath.Join(dir, "direct"))
@@ -152,7 +152,7 @@ func TestPipelineContinues(t *testing.T) {
 	}
 	t.Setenv(testRunner, "0")
 	r = invoke(t, dir, nil, args...)
-	if r.code != exitIncomplete || !strings.Contains(r.stderr, "fleet: 6 traces converted, 1 incomplete, 2 already there, 1 dead letters") {
+	if r.code != exitIncomplete || !strings.Contains(r.stderr, "fleet: 6 traces converted, 1 incomplete, 2 already there, 1 dead letter") {
 		t.Errorf("code %d: %s", r.code, r.stderr)
 	}
 	if n := len(tracesOf(t, dir, filepath.Join(dir, "fleet"))); n != 7 {
