@@ -66,7 +66,7 @@ TAG ?= ntconv-fleet
 
 .PHONY: fleet-image
 fleet-image: ## Build a container image with ntconv-fleet, for the workers of Apache Beam; TAG
-	$(DOCKER) build -t $(TAG) -f fleet/Dockerfile .
+	$$(command -v docker || command -v podman) build -t $(TAG) -f fleet/Dockerfile .
 
 .PHONY: test-fleet
 test-fleet: ## Test ntconv-fleet
