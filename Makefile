@@ -61,6 +61,13 @@ sql: ## Build bin/ntconv-duckdb, which runs the queries of ntconv sql where no d
 fleet: ## Build bin/ntconv-fleet: ntconv with object stores, Apache Iceberg and Apache Beam
 	cd fleet && $(GO) build -ldflags '-s -w' -o ../$(BIN)/ntconv-fleet .
 
+# Beam's own image starts the worker of a pipeline; TAG names the result.
+TAG ?= ntconv-fleet
+
+.PHONY: fleet-image
+fleet-image: ## Build a container image with ntconv-fleet, for the workers of Apache Beam; TAG
+	$$(command -v docker || command -v podman) build -t $(TAG) -f fleet/Dockerfile .
+
 .PHONY: test-fleet
 test-fleet: sql ## Test ntconv-fleet
 	cd fleet && $(GO) vet ./... && $(GO) test -timeout 30m $(TESTFLAGS) ./...

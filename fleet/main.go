@@ -5,6 +5,7 @@
 package main
 
 import (
+	"github.com/ntconv/ntconv/fleet/beamrun"
 	"github.com/ntconv/ntconv/fleet/iceberg"
 	"github.com/ntconv/ntconv/fleet/objectstore"
 	"github.com/ntconv/ntconv/internal/run/command"
@@ -13,5 +14,6 @@ import (
 func main() {
 	objectstore.Register()
 	iceberg.Register()
+	beamrun.Register(command.PipelineSteps) // does not return in a worker
 	command.Main()
 }

@@ -29,11 +29,18 @@ type collecting struct {
 	conversion *conversion
 	collection *collection
 	set        *dataset.Dataset
-	adds       *dataset.Batch
+	adds       adder
+	waiting    func(*outcome) (bool, error)              // sets the status of a trace that an earlier attempt has converted; nil without attempts
 	published  atomic.Int64                              // traces
 	adding     map[string]*claim                         // by UID; batch.mu guards the map
 	sources    map[string]map[string][]*dataset.Manifest // by ID of the commit and name of the source; batch.mu guards them
 	failures   []unpublished                             // of traces that were converted; batch.mu guards them
+}
+
+// An adder takes over the additions of a collection: see dataset.Batch.
+type adder interface {
+	Add(a *dataset.Addition, m *dataset.Manifest, done func(error))
+	Flush()
 }
 
 // An unpublished trace was converted and could not be published.
@@ -131,6 +138,17 @@ func (r *collecting) begin(in *input.Input, o *outcome, selection string) (*trac
 	}
 	o.uid = dataset.UIDOf(sum.SHA256)
 	claim := r.claim(o.uid)
+	if r.waiting != nil {
+		found, err := r.waiting(o)
+		if err != nil {
+			r.release(o.uid)
+			return nil, fail(exitOutput, err)
+		}
+		if found {
+			r.release(o.uid)
+			return nil, nil
+		}
+	}
 	made := madeWith{selection, r.collection.settings}
 	if m := in.Manifest(); m != nil { // from a dataset, which may have only a selection
 		made.selection = strings.TrimSpace(m.Selection + " " + made.selection)

@@ -14,13 +14,14 @@ import (
 // Groups of flags in the help.
 const (
 	groupOwn       = "Flags"
+	groupPipeline  = "Pipeline"
 	groupSelection = "Selection of events"
 	groupInput     = "Input"
 	groupReport    = "Messages"
 	groupLimits    = "Limits"
 )
 
-var groups = []string{groupOwn, groupSelection, groupInput, groupReport, groupLimits}
+var groups = []string{groupOwn, groupPipeline, groupSelection, groupInput, groupReport, groupLimits}
 
 const groupKey = "ntconv-group"
 

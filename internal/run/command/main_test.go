@@ -27,6 +27,7 @@ func TestMain(m *testing.M) {
 	}
 	if os.Getenv(asCommand) != "" {
 		limitFiles()
+		registerTestRunner()
 		Main()
 	}
 	// The files of this machine must not change outputs.

@@ -45,11 +45,7 @@ func (d *Dataset) NewBatch() *Batch { return &Batch{d: d} }
 // Add takes over an addition whose Outputs have been committed: it ends it. done is called once, when the trace is in the dataset
 // or cannot be added, in this call of Add, a later one or in Flush. Add sets UID, SHA256 and Bytes in m.
 func (b *Batch) Add(a *Addition, m *Manifest, done func(error)) {
-	m.UID, m.SHA256 = a.uid, a.sum
-	m.Bytes = 0
-	for _, f := range a.tables() {
-		m.Bytes += f.Size
-	}
+	a.describe(m)
 	s := &staged{a, m, done}
 	if m.Bytes >= largeBytes {
 		b.d.commit([]*staged{s})

@@ -174,6 +174,9 @@ func escape(value string) string {
 	return b.String()
 }
 
+// Escape returns a value as a name of a file or directory, as in those of partition keys. The value must not be "".
+func Escape(value string) string { return escape(value) }
+
 // isPlain reports whether a byte of a value needs no escaping. A dot at the start or end of a value and all spaces are
 // escaped, because Windows removes them at the end of a name.
 func isPlain(c byte, edge bool) bool {

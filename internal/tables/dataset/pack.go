@@ -50,13 +50,7 @@ func (p *packer) pack(pieces []piece) ([]File, error) {
 		groups[g] = append(groups[g], one)
 	}
 	keys := slices.SortedFunc(maps.Keys(groups), func(a, b group) int {
-		last := func(g group) int { // a trace is whole when its row of trace_info appears
-			if g.table == tables.Of[tables.TraceInfo]().Name {
-				return 1
-			}
-			return 0
-		}
-		return cmp.Or(last(a)-last(b), cmp.Compare(a.table, b.table), cmp.Compare(a.place, b.place))
+		return cmp.Or(lastTable(a.table)-lastTable(b.table), cmp.Compare(a.table, b.table), cmp.Compare(a.place, b.place))
 	})
 	// Groups are made concurrently; their files have the order of the groups.
 	made := make([]packed, len(keys))
@@ -83,6 +77,14 @@ func (p *packer) pack(pieces []piece) ([]File, error) {
 		}
 	}
 	return files, nil
+}
+
+// lastTable returns 1 for the table whose files are the last of a commit, else 0: a trace is whole when its row of trace_info appears.
+func lastTable(name string) int {
+	if name == tables.Of[tables.TraceInfo]().Name {
+		return 1
+	}
+	return 0
 }
 
 // groupDir returns the directory of the files of a group until all groups are made.

@@ -34,6 +34,7 @@ func (d *Dataset) leftovers() (dirs map[string][]string, foreign []string, err e
 	dirs = make(map[string][]string)
 	for _, e := range entries {
 		switch uid, dir := stagingUID(e.Name()); {
+		case uid == "" && isWorkspace(e.Name()): // see workspaces
 		case uid == "":
 			foreign = append(foreign, e.Name())
 		case dir:
@@ -64,9 +65,12 @@ func (d *Dataset) Clean() (removed int, err error) {
 
 // removeLeftovers removes the leftovers of killed runs from _staging.
 func (d *Dataset) removeLeftovers() (removed int, err error) {
+	if removed, err = d.cleanWorkspaces(); err != nil {
+		return removed, err
+	}
 	dirs, _, err := d.leftovers()
 	if err != nil {
-		return 0, err
+		return removed, err
 	}
 	for uid, names := range dirs {
 		if uid == commitLock {

@@ -236,6 +236,9 @@ func (d *Dataset) verifyStaging(v *Verified) (pending bool, err error) {
 			v.add(path.Join(commitsName, pendingName), nil, "left by a killed run; the next ntconv to parquet --dataset publishes the rest of this commit")
 		}
 	}
+	if err := d.verifyWorkspaces(v); err != nil {
+		return pending, err
+	}
 	for _, uid := range slices.Sorted(maps.Keys(dirs)) {
 		busy, err := d.busy(uid)
 		switch {

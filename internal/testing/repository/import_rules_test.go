@@ -108,7 +108,7 @@ var importRules = append(groupRules, []importRule{
 
 	// Modules that one package knows.
 	{
-		of: []string{"./..."}, except: []string{"./internal/tables/parquetwriter", "./internal/testing/agreement"}, direct: true, never: []string{"github.com/parquet-go/..."},
+		of: []string{"./..."}, except: []string{"./internal/tables/parquetwriter", "./internal/testing/agreement", "./internal/testing/datasetrows"}, direct: true, never: []string{"github.com/parquet-go/..."},
 		why: "one package knows the library of Parquet; files that others made are read without it",
 	},
 	{
