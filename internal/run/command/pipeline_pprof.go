@@ -28,7 +28,7 @@ type profilesPipeline struct {
 }
 
 func (a *app) newProfilesPipeline() *profilesPipeline {
-	p := &profilesPipeline{app: a, conversion: conversion{Job: job.Job{To: formats.ByName(formats.Writable(), "pprof")}}}
+	p := &profilesPipeline{app: a, conversion: conversion{Job: job.Job{To: formats.Pprof()}}}
 	p.cmd = &cobra.Command{
 		Use:   "pprof IN... -o DIR --kind KIND",
 		Short: "Merge the profiles of traces: one per service and day",

@@ -26,7 +26,7 @@ type tablesPipeline struct {
 }
 
 func (a *app) newTablesPipeline() *tablesPipeline {
-	p := &tablesPipeline{app: a, conversion: conversion{Job: job.Job{To: formats.ByName(formats.Writable(), "parquet")}}}
+	p := &tablesPipeline{app: a, conversion: conversion{Job: job.Job{To: formats.Tables()}}}
 	p.collection.inputFlags = &p.flags.inputFlags
 	p.cmd = &cobra.Command{
 		Use:   "tables IN... --dataset DIR",

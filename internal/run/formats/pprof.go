@@ -13,6 +13,9 @@ import (
 	"github.com/spf13/pflag"
 )
 
+// Pprof returns the row of pprof, the format of the profiles that ntconv pipeline merges.
+func Pprof() *Format { return pprofFormat() }
+
 // pprofFormat returns the row of pprof.
 func pprofFormat() *Format {
 	return &Format{
