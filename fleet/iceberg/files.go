@@ -161,11 +161,10 @@ func liveFiles(s *table.Snapshot, fs iceio.IO) (map[string]iceberg.DataFile, err
 		if m.ManifestContent() != iceberg.ManifestContentData {
 			return nil, errDeletes
 		}
-		entries, err := m.FetchEntries(fs, true)
-		if err != nil {
-			return nil, err
-		}
-		for _, e := range entries {
+		for e, err := range m.Entries(fs, true) {
+			if err != nil {
+				return nil, err
+			}
 			files[e.DataFile().FilePath()] = e.DataFile()
 		}
 	}
