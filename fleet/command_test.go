@@ -255,6 +255,56 @@ func TestQueriesOfObjects(t *testing.T) {
 	}
 }
 
+// TestPublishedObjects publishes a dataset in a store, and the same one on disk, to a catalog.
+func TestPublishedObjects(t *testing.T) {
+	u := newUser(t)
+	rows := make(map[string]string)
+	for _, at := range []string{"", "s3://bucket/"} {
+		u.ok("to", "parquet", "--dataset", at+"warehouse", "--typed", "none", file(t, "cpu-v6"), file(t, "activities"))
+		lake := []string{"--catalog", "sqlite:" + filepath.Join(u.dir, "catalog"+fmt.Sprint(len(at))+".db"), "--namespace", "ns"}
+		if at != "" {
+			lake = append(lake, "--catalog-property", "warehouse="+at+"lake", "--catalog-property", "s3.force-virtual-addressing=false")
+		}
+		var result struct {
+			Tables []struct {
+				Table string
+				Rows  int64
+			}
+		}
+		if err := json.Unmarshal([]byte(u.ok(append([]string{"dataset", "publish", "--json", at + "warehouse"}, lake...)...)), &result); err != nil {
+			t.Fatal(err)
+		}
+		rows[at] = fmt.Sprint(result.Tables)
+	}
+	if rows[""] != rows["s3://bucket/"] || !strings.Contains(rows[""], "{trace_info 2}") {
+		t.Errorf("tables in the store: %s\nwant %s", rows["s3://bucket/"], rows[""])
+	}
+}
+
+// TestPipelineOfObjects runs pipelines with inputs and a dataset in a store.
+func TestPipelineOfObjects(t *testing.T) {
+	u := newUser(t)
+	for _, name := range traces {
+		u.ok("to", "nettrace", file(t, name), "-o", "s3://bucket/traces/"+name+".nettrace")
+	}
+	u.ok("pipeline", "tables", "--dataset", "s3://bucket/warehouse", "--typed", "none", "s3://bucket/traces/")
+	if list := u.list("s3://bucket/warehouse"); len(list) != len(traces) {
+		t.Errorf("%d traces, want %d", len(list), len(traces))
+	}
+	u.ok("dataset", "verify", "s3://bucket/warehouse")
+	for _, args := range [][]string{
+		{"pipeline", "pprof", "--kind", "wall", "s3://bucket/traces/", "-o", "s3://bucket/profiles"},
+		{"pipeline", "tables", "--runner", "flink", "--dataset", "s3://bucket/warehouse", "s3://bucket/traces/"},
+	} {
+		if r := u.run(args...); r.code != 1 || !strings.Contains(r.stderr, "name a directory") {
+			t.Errorf("%q: exit code %d, %q", args, r.code, r.stderr)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(u.dir, "s3:")); err == nil {
+		t.Error("a directory s3: was created")
+	}
+}
+
 // TestDatasetWriters runs several processes that add the same traces to a dataset in a store.
 func TestDatasetWriters(t *testing.T) {
 	u := newUser(t)

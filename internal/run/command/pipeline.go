@@ -15,6 +15,7 @@ import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/data/message"
 	"github.com/ntconv/ntconv/internal/files/fileio"
+	"github.com/ntconv/ntconv/internal/files/store"
 	"github.com/ntconv/ntconv/internal/run/formats"
 	"github.com/ntconv/ntconv/internal/run/pass"
 	"github.com/ntconv/ntconv/internal/run/pipeline"
@@ -136,19 +137,32 @@ func (p *pipelineFlags) start(cmd *cobra.Command, kind pipeline.Kind, output str
 	}
 	l := &launch{flags: p, runner: runner, args: own, names: found.Names}
 	l.job = &pipeline.Job{Kind: kind, Output: output, Flags: jobFlags(cmd)}
-	if runner.Remote() {
-		if l.job.Output, err = filepath.Abs(output); err != nil {
-			return nil, fail(exitOutput, err)
-		}
-		for i, name := range l.names {
-			if !fileio.IsRemote(name) {
-				if l.names[i], err = filepath.Abs(name); err != nil {
-					return nil, fail(exitInput, err)
-				}
+	if err := checkPlace(kind, output, runner); err != nil || !runner.Remote() {
+		return l, err
+	}
+	if l.job.Output, err = filepath.Abs(output); err != nil {
+		return nil, fail(exitOutput, err)
+	}
+	for i, name := range l.names {
+		if !fileio.IsRemote(name) && !store.Is(name) {
+			if l.names[i], err = filepath.Abs(name); err != nil {
+				return nil, fail(exitInput, err)
 			}
 		}
 	}
 	return l, nil
+}
+
+// checkPlace rejects an output in an object store of which the steps need a file system.
+func checkPlace(kind pipeline.Kind, output string, runner pipeline.Runner) error {
+	switch {
+	case kind != pipeline.Tables && (store.Is(output) || fileio.CheckAddress(output) != nil):
+		return failf(exitUsage, "%s: a pipeline reveals its output by a rename, which object stores do not have; name a directory of the file system, and copy it", output)
+	case runner.Remote() && store.Is(output):
+		return failf(exitUsage, "%s: workers share the traces that they have converted in the directory of the dataset; name a directory that all of them see, or omit --%s",
+			output, flagRunner)
+	}
+	return nil
 }
 
 // jobFlags returns the flags of the command line that determine what the steps do.
