@@ -8,10 +8,8 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"maps"
 	"path"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -87,13 +85,6 @@ func Forget() {
 	registry.Lock()
 	defer registry.Unlock()
 	clear(registry.opened)
-}
-
-// Schemes returns the registered schemes in alphabetical order.
-func Schemes() []string {
-	registry.Lock()
-	defer registry.Unlock()
-	return slices.Sorted(maps.Keys(registry.openers))
 }
 
 // Is reports whether a name is that of an object: its scheme is registered.

@@ -230,7 +230,7 @@ func create(dir string, c Config) error {
 	return err
 }
 
-// writeCompact is writeJSON for a large value.
+// writeCompact is writeJSON for a large value, and for what a run decides in an object store.
 func writeCompact(name string, value any) error {
 	data, err := json.Marshal(value)
 	if err != nil {

@@ -40,8 +40,8 @@ type packer struct {
 	traces  map[string]*Manifest
 }
 
-// pack makes the files of a commit from pieces, and names them by their positions. The rows of one table and partition are in one file, in the order of the traces, if
-// their columns are equal.
+// pack makes the files of a commit from pieces, and names them by their positions. The rows of one table and partition are in one
+// file, in the order of the traces, if their columns are equal.
 func (p *packer) pack(pieces []piece) ([]File, error) {
 	type group struct{ table, place string }
 	groups := make(map[group][]piece)

@@ -52,11 +52,7 @@ func (d *Dataset) send(c *Commit, staging string) error {
 	if err != nil {
 		return d.undo(t, err)
 	}
-	data, err := encoded(c)
-	if err == nil {
-		err = store.WriteBytes(d.commitFile(c.ID+".json"), data, store.CreateOptions{Absent: true})
-	}
-	if err != nil {
+	if err := writeCompact(d.commitFile(c.ID+".json"), c); err != nil {
 		return d.decideAgain(t, err)
 	}
 	// What follows can fail without harm: the next run does it.

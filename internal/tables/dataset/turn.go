@@ -2,7 +2,6 @@ package dataset
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -320,10 +319,4 @@ func (d *Dataset) verifyTurns(v *Verified) (pending bool, err error) {
 		v.add(name, nil, "left by a killed run; the next ntconv to parquet --dataset ends this turn")
 	}
 	return true, nil
-}
-
-// encoded returns the JSON form of a commit.
-func encoded(c *Commit) ([]byte, error) {
-	data, err := json.Marshal(c)
-	return append(data, '\n'), err
 }
