@@ -164,8 +164,12 @@ func (r *collecting) begin(in *input.Input, o *outcome, selection string) (*trac
 	var exists *dataset.ExistsError
 	switch {
 	case errors.As(err, &exists):
-		if old := madeOf(exists.Trace.Manifest); old != made {
-			return nil, failf(exitUsage, "the dataset has it with %s, and this run has %s; add --%s to replace it", old, made, flagReplace)
+		old, is := madeOf(exists.Trace.Manifest).String(), made.String()
+		if service := r.collection.service; old == is && service != "" && service != exists.Trace.Manifest.Service {
+			old, is = "--service "+exists.Trace.Manifest.Service, "--service "+service
+		}
+		if old != is {
+			return nil, failf(exitUsage, "the dataset has it with %s, and this run has %s; add --%s to replace it", old, is, flagReplace)
 		}
 		o.Status, o.Output = statusThere, exists.Trace.Path
 		return nil, nil
@@ -325,6 +329,9 @@ func (t *tracing) manifest(p *pass.Pass, partial error) *dataset.Manifest {
 	if t.from != nil { // what the trace itself does not have
 		m.Source, m.Size, m.Format, m.Properties, m.Incomplete = t.from.Source, t.from.Size, t.from.Format, t.from.Properties, t.from.Incomplete
 		m.Service = t.service()
+		if m.Selection == t.from.Selection { // its tables begin with the first event
+			m.Duration = t.from.Duration
+		}
 	}
 	return m
 }

@@ -89,6 +89,7 @@ func TestDatasetParts(t *testing.T) {
 		{"--raw --replace", "1 trace added", exitOK, ""},
 		{"--raw --replace", "1 already there", exitOK, ""},
 		{"--raw --replace --service other", "1 trace added", exitOK, ""}, // in another directory
+		{"--raw --service third", "the dataset has it with --service other, and this run has --service third; add --replace", exitUsage, ""},
 		{"--event GC* --replace", "1 trace added", exitOK, "--event GC*"},
 	} {
 		r := invoke(t, dir, nil, append([]string{"to", "parquet", "--dataset", set, in}, strings.Fields(c.args)...)...)

@@ -136,3 +136,17 @@ func TestPipelineUnknownBuild(t *testing.T) {
 		t.Errorf("code %d: %s", r.code, r.stderr)
 	}
 }
+
+// A trace without such data may be the first one that a pipeline converts.
+func TestPipelineNothingFirst(t *testing.T) {
+	t.Setenv(testRunner, "0")
+	dir := t.TempDir()
+	builds(t, dir, map[string]string{"v1/a.nettrace": "activities", "v1/b.nettrace": "cpu-default", "v2/c.nettrace": "jit"})
+	if r := invoke(t, dir, nil, "pipeline", "regressions", "v1/a.nettrace", "--kind", "wall", "--build-from", `^(v\d)/`, "-o", "none.tsv"); r.code != exitEmpty {
+		t.Errorf("code %d, want %d: %s", r.code, exitEmpty, r.stderr)
+	}
+	succeed(t, dir, "pipeline", "regressions", "v1", "v2", "--kind", "wall", "--build-from", `^(v\d)/`, "-o", "changes.tsv")
+	if rows := tsvRows(t, filepath.Join(dir, "changes.tsv")); len(rows) < 2 {
+		t.Errorf("%d rows", len(rows))
+	}
+}

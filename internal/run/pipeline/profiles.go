@@ -94,6 +94,9 @@ type noted struct {
 
 // Note remembers what became of a trace, so that a repetition of the step does not convert it again.
 func (j *Job) Note(uid string, o *Outcome, i *Item) error {
+	if err := os.MkdirAll(j.file(profilesName), 0o777); err != nil { // this may be the first trace, and have no profile
+		return err
+	}
 	return replaceFile(j.file(filepath.Join(profilesName, uid+".json")), encode(&noted{o, i}))
 }
 

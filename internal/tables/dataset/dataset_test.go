@@ -164,7 +164,7 @@ func visible(t testing.TB, d *Dataset, table string) map[string]int64 {
 		for _, run := range runs {
 			rows[run.Value] += run.To - run.From
 		}
-		return err
+		return errors.Join(err, s.rows.Check())
 	})
 	if err != nil {
 		t.Error(err)

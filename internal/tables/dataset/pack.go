@@ -272,7 +272,17 @@ func join(parts []parquetwriter.Part, table, to string) (File, error) {
 	o := &parquetwriter.Options{Bloom: first.Bloom(), Metadata: map[string]string{
 		tables.TableKey: table, tables.VersionKey: first.Metadata(tables.VersionKey),
 	}}
-	return writeStaged(to, func(w io.Writer) error { return parquetwriter.Join(w, parts, o) })
+	f, err := writeStaged(to, func(w io.Writer) error { return parquetwriter.Join(w, parts, o) })
+	if err != nil {
+		return File{}, err
+	}
+	// Files are about to be removed for this one.
+	s, err := open(piece{name: to})
+	if err != nil {
+		return File{}, err
+	}
+	defer s.close()
+	return f, s.rows.Check()
 }
 
 // writeStaged writes and syncs a file, and describes it.

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -248,6 +249,58 @@ func TestFilter(t *testing.T) {
 		}
 		if n != c.want {
 			t.Errorf("%+v: %d, want %d", c.filter, n, c.want)
+		}
+	}
+}
+
+// A trace that shares files with others is replaced, wherever it is in their order; the rows of the others stay.
+func TestReplaceSharing(t *testing.T) {
+	for _, joined := range []bool{false, true} {
+		for _, one := range []int{7, 13, 19} {
+			d := newDataset(t)
+			b := d.NewBatch()
+			for _, i := range []int{7, 13, 19} { // of one partition
+				a, outcome := begin(d, i, 1)
+				if outcome != "" {
+					t.Fatal(outcome)
+				}
+				b.Add(a, manifest(i), func(err error) {
+					if err != nil {
+						t.Error(err)
+					}
+				})
+				if joined {
+					b.Flush()
+				}
+			}
+			b.Flush()
+			if joined {
+				if _, err := d.Optimize(1<<30, nil); err != nil {
+					t.Fatal(err)
+				}
+			}
+			before := visible(t, d, "events")
+			sum := sha256.Sum256([]byte(strconv.Itoa(one)))
+			a, err := d.Begin(sum[:], &BeginOptions{Replaces: func(*Manifest) bool { return true }})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := writeTables(a, one, 1); err != nil {
+				t.Fatal(err)
+			}
+			if err := a.Commit(manifest(one)); err != nil {
+				t.Fatal(err)
+			}
+			clean(t, d, 3)
+			for _, table := range []string{"trace_info", "events", "event_typed", "table0"} {
+				rows := visible(t, d, table)
+				if len(rows) != 3 {
+					t.Errorf("trace %d, %s: rows of %d traces", one, table, len(rows))
+				}
+				if table == "events" && !maps.Equal(rows, before) {
+					t.Errorf("trace %d: %v, want %v", one, rows, before)
+				}
+			}
 		}
 	}
 }

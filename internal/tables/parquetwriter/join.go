@@ -5,6 +5,7 @@ import (
 	"io"
 	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/encoding"
@@ -57,6 +58,20 @@ func (f *File) Metadata(key string) string {
 type Run struct {
 	Value    string // "" for NULL
 	From, To int64  // rows, To excluded
+}
+
+// Check compares the numbers of values that the footer states with those of rows, which readers rely on.
+func (f *File) Check() error {
+	for i, group := range f.f.Metadata().RowGroups {
+		for _, column := range group.Columns {
+			m := &column.MetaData
+			leaf, ok := f.f.Schema().Lookup(m.PathInSchema...)
+			if flat := ok && leaf.MaxRepetitionLevel == 0; m.NumValues < group.NumRows || flat && m.NumValues != group.NumRows {
+				return fmt.Errorf("row group %d, column %s: %d values in %d rows", i, strings.Join(m.PathInSchema, "."), m.NumValues, group.NumRows)
+			}
+		}
+	}
+	return nil
 }
 
 // Runs returns the runs of a column of texts, in the order of the rows, nil if there is no such column.
@@ -145,7 +160,7 @@ func Join(w io.Writer, parts []Part, o *Options) error {
 		return err
 	}
 	out := parquet.NewGenericWriter[any](w, append(o.options(), parquet.NewSchema(first.Schema().Name(), root))...)
-	j := &joiner{out: out, columns: out.ColumnWriters(), known: len(leaves(first)), maxRows: o.rowGroupRows()}
+	j := &joiner{out: out, columns: out.ColumnWriters(), maxRows: o.rowGroupRows()}
 	columns := SchemaWith(parts[0].File, parts[0].Constants)
 	for i := range parts {
 		if other := SchemaWith(parts[i].File, parts[i].Constants); other != columns {
@@ -167,7 +182,6 @@ func (p *Part) constants() []Constant {
 type joiner struct {
 	out     *parquet.GenericWriter[any]
 	columns []*parquet.ColumnWriter
-	known   int   // columns of the files; those of constants follow
 	group   int64 // rows of the row group
 	bytes   int64 // of its values before compression, roughly
 	maxRows int64
@@ -181,10 +195,15 @@ const joinStep = 50_000
 
 // add copies the rows of a part, and ends row groups that are full.
 func (j *joiner) add(p *Part) error {
+	// The columns of constants follow those of the file. Another part may have them in its file.
 	constants := p.constants()
+	known := len(j.columns) - len(constants)
+	if has := len(leaves(p.File.f)); has != known {
+		return fmt.Errorf("parquet file with %d columns: want %d", has, known)
+	}
 	for from := p.From; from < p.To; {
 		to := min(p.To, from+min(j.maxRows-j.group, joinStep))
-		for i, column := range j.columns[:j.known] {
+		for i, column := range j.columns[:known] {
 			err := p.File.values(i, from, to, func(values []parquet.Value) error {
 				j.bytes += int64(len(values)) * 8
 				if len(values) > 0 && values[0].Kind() == parquet.ByteArray {
@@ -200,7 +219,7 @@ func (j *joiner) add(p *Part) error {
 			}
 		}
 		for i, c := range constants {
-			if err := repeat(j.columns[j.known+i], c.value(), to-from); err != nil {
+			if err := repeat(j.columns[known+i], c.value(), to-from); err != nil {
 				return err
 			}
 		}

@@ -142,6 +142,22 @@ func TestJoin(t *testing.T) {
 		from := int64(rapid.IntRange(0, len(b)).Draw(t, "from"))
 		to := int64(rapid.IntRange(int(from), len(b)).Draw(t, "to"))
 		parts := []Part{{fa, 0, fa.Rows(), constants("aa")}, {fb, from, to, constants("bb")}, {fa, 0, fa.Rows(), constants("cc")}}
+		// Files that have the constants as columns are joined with those that do not, in any order.
+		fw, err := OpenFile(bytes.NewReader(whole), size)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, mixed := range [][]Part{{{fw, 0, fw.Rows(), nil}, parts[1]}, {parts[1], {fw, 0, fw.Rows(), nil}}} {
+			var out bytes.Buffer
+			if err := Join(&out, mixed, &Options{}); err != nil {
+				t.Fatal(err)
+			}
+			want := slices.Concat(expected(a, "aa"), expected(b[from:to], "bb"))
+			if mixed[1].File == fw {
+				want = slices.Concat(expected(b[from:to], "bb"), expected(a, "aa"))
+			}
+			equalRows(t, readRows(t, out.Bytes()), want)
+		}
 		var out bytes.Buffer
 		if err := Join(&out, parts, &Options{RowGroupRows: int64(rapid.IntRange(100, 5000).Draw(t, "group"))}); err != nil {
 			t.Fatal(err)
