@@ -118,7 +118,7 @@ func (r *collecting) try(o *outcome) error {
 	}
 	trace.app, trace.conversion = one, &conversion
 	conversion.Adapt = func(target *formats.Target) {
-		target.Trace = &formats.Trace{UID: o.uid, Service: trace.service(), Typed: r.set.Config().Typed}
+		target.Trace = &formats.Trace{UID: o.uid, Service: trace.service(), Source: trace.source(), Typed: r.set.Config().Typed}
 	}
 	plan.Before = append(plan.Before, trace.count)
 	formats.Serve(conversion.Symbols, one.downloads())
@@ -304,6 +304,14 @@ func (t *tracing) service() string {
 		return cmp.Or(t.collection.service, t.from.Service)
 	}
 	return t.collection.service
+}
+
+// source returns the name of the input in the dataset that the trace comes from, "" if it comes from none.
+func (t *tracing) source() string {
+	if t.from == nil {
+		return ""
+	}
+	return t.from.Source
 }
 
 // manifest describes the trace of a pass. partial is the error of an incomplete input, or nil.

@@ -1,6 +1,7 @@
 package formats
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -133,7 +134,7 @@ func (c *parquetSettings) create(out *fileio.Outputs, info *ntconv.Info, t *Targ
 	o.Uniform = t.Uniform || t.Trace != nil
 	if t.Trace != nil {
 		o.TraceUID, o.Service = t.Trace.UID, t.Trace.Service
-		o.Typed = t.Trace.Typed
+		o.Typed, o.Source = t.Trace.Typed, cmp.Or(t.Trace.Source, o.Source)
 	}
 	if c.options.TypedRows < 1 && c.flags.Changed(FlagTypedRows) {
 		return nil, fmt.Errorf("--%s %d: want at least 1", FlagTypedRows, c.options.TypedRows)

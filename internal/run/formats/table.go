@@ -260,6 +260,7 @@ type Target struct {
 type Trace struct {
 	UID     string   // prefix of a hash of its content
 	Service string   // name of the service given by the user, "" to derive it from events
+	Source  string   // name of the input that another dataset has for it, "" for that of this one
 	Typed   []string // events with typed tables in the dataset, as in parquet.Options
 }
 
