@@ -218,6 +218,7 @@ var notRun = map[string]string{
 	"source code is shown from":                          "on a page of view, and not a message",
 	"in none of the directories given with":              "on a page of view, and not a message",
 	"use --symbols DIR with its debug file":              "needs a library of the recorded system",
+	unknown + ": workers share the traces that":          "needs a runner with other machines",
 	unknown + ": table " + unknown + " has more than ":   "needs an object store, which the command alone does not have",
 	"copy /proc/kallsyms and ":                           "needs a trace with frames of the kernel",
 }
