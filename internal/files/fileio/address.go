@@ -15,7 +15,8 @@ import (
 // would become a directory "s3:" with success.
 var ErrAddress = errors.New("not a file")
 
-// CheckAddress returns an error that wraps ErrAddress if a name is an address no file has this name, and no registered store.
+// CheckAddress returns an error that wraps ErrAddress if a name is an address, no store is registered for its scheme, and no file
+// has this name.
 func CheckAddress(name string) error {
 	scheme, _, ok := strings.Cut(name, "://")
 	if !ok || scheme == "" || strings.Trim(strings.ToLower(scheme), "abcdefghijklmnopqrstuvwxyz0123456789+.-") != "" {

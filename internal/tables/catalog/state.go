@@ -37,9 +37,6 @@ type File struct {
 	Values   []string // of the partition keys; "" is unknown
 }
 
-// lastTable is published after all others.
-const lastTable = "trace_info"
-
 // Of returns the state of a dataset. An error means that a commit cannot be read; there is no state without it, because its files
 // would seem to be removed.
 func Of(d *dataset.Dataset) (*State, error) {
@@ -82,17 +79,9 @@ func Of(d *dataset.Dataset) (*State, error) {
 		s.Tables = append(s.Tables, *t)
 	}
 	slices.SortFunc(s.Tables, func(a, b Table) int {
-		return cmp.Or(cmp.Compare(last(a.Name), last(b.Name)), cmp.Compare(a.Name, b.Name))
+		return dataset.CompareTables(a.Name, b.Name)
 	})
 	return s, nil
-}
-
-// last returns 1 for the table that is published last, else 0.
-func last(table string) int {
-	if table == lastTable {
-		return 1
-	}
-	return 0
 }
 
 // Select keeps only the tables with the names, and returns the names of which there is no table. Without names it keeps all.

@@ -87,7 +87,7 @@ func extractTable(name, uid, to string) (bool, error) {
 	case len(parts) == 0:
 		return false, nil
 	case len(runs) == 1:
-		return true, link(s, to)
+		return true, link(name, to)
 	}
 	_, err = join(parts, strings.TrimSuffix(filepath.Base(to), ".parquet"), to)
 	return true, err

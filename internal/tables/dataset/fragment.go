@@ -266,20 +266,10 @@ func (w *Workspace) gather(c *Commit, sources []string, dir string) error {
 		f.Path = path.Join(in, fmt.Sprintf("%s-%d.parquet", c.ID, number[in]))
 		number[in]++
 		files = append(files, f)
-		if err := linkFile(sources[from], filepath.Join(dir, stagedFile(i))); err != nil {
+		if err := link(sources[from], filepath.Join(dir, stagedFile(i))); err != nil {
 			return err
 		}
 	}
 	c.Files = files
 	return nil
-}
-
-// linkFile gives a file a second name, or copies it where the file system has no hard links.
-func linkFile(from, to string) error {
-	f, err := store.Open(from)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	return link(&source{piece: piece{name: from}, f: f, size: f.Size()}, to)
 }

@@ -14,8 +14,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
-	"sync"
-	"sync/atomic"
 
 	"github.com/ntconv/ntconv/internal/files/store"
 	"github.com/ntconv/ntconv/internal/tables"
@@ -50,26 +48,22 @@ func (p *packer) pack(pieces []piece) ([]File, error) {
 		groups[g] = append(groups[g], one)
 	}
 	keys := slices.SortedFunc(maps.Keys(groups), func(a, b group) int {
-		return cmp.Or(lastTable(a.table)-lastTable(b.table), cmp.Compare(a.table, b.table), cmp.Compare(a.place, b.place))
+		return cmp.Or(CompareTables(a.table, b.table), cmp.Compare(a.place, b.place))
 	})
 	// Groups are made concurrently; their files have the order of the groups.
-	made := make([]packed, len(keys))
-	var next atomic.Int64
-	var workers sync.WaitGroup
-	for range min(len(keys), runtime.GOMAXPROCS(0)) {
-		workers.Go(func() {
-			for i := int(next.Add(1) - 1); i < len(keys); i = int(next.Add(1) - 1) {
-				made[i].files, made[i].err = p.group(p.groupDir(i), keys[i].table, keys[i].place, groups[keys[i]])
-			}
-		})
+	made := make([][]File, len(keys))
+	err := parallel(len(keys), runtime.GOMAXPROCS(0), func(i int) (err error) {
+		if made[i], err = p.group(p.groupDir(i), keys[i].table, keys[i].place, groups[keys[i]]); err != nil {
+			err = fmt.Errorf("table %s: %w", keys[i].table, err)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
 	}
-	workers.Wait()
 	var files []File
 	for i := range made {
-		if made[i].err != nil {
-			return nil, fmt.Errorf("table %s: %w", keys[i].table, made[i].err)
-		}
-		for k, f := range made[i].files {
+		for k, f := range made[i] {
 			if err := os.Rename(filepath.Join(p.groupDir(i), stagedFile(k)), filepath.Join(p.staging, stagedFile(len(files)))); err != nil {
 				return nil, err
 			}
@@ -78,6 +72,9 @@ func (p *packer) pack(pieces []piece) ([]File, error) {
 	}
 	return files, nil
 }
+
+// CompareTables is the order in which tables are published: by name, and the last one is that of lastTable.
+func CompareTables(a, b string) int { return cmp.Or(lastTable(a)-lastTable(b), cmp.Compare(a, b)) }
 
 // lastTable returns 1 for the table whose files are the last of a commit, else 0: a trace is whole when its row of trace_info appears.
 func lastTable(name string) int {
@@ -89,12 +86,6 @@ func lastTable(name string) int {
 
 // groupDir returns the directory of the files of a group until all groups are made.
 func (p *packer) groupDir(i int) string { return filepath.Join(p.staging, fmt.Sprint("group", i)) }
-
-// packed is the result of one group.
-type packed struct {
-	files []File
-	err   error
-}
 
 // A source is an opened piece.
 type source struct {
@@ -187,7 +178,7 @@ func (p *packer) file(to, table string, sources []*source) (f File, err error) {
 	case len(sources[0].constants) > 0:
 		f, err = take(sources[0], to)
 	default:
-		if err = link(sources[0], to); err == nil {
+		if err = link(sources[0].name, to); err == nil {
 			f, err = describeFile(to)
 		}
 	}
@@ -236,7 +227,7 @@ func (p *packer) parts(sources []*source) (parts []parquetwriter.Part, whole boo
 
 // take adds the constants to the file of a trace that is being added. The file keeps its name, for another attempt to publish.
 func take(s *source, to string) (File, error) {
-	if err := link(s, to); err != nil {
+	if err := link(s.name, to); err != nil {
 		return File{}, err
 	}
 	f, err := os.OpenFile(to, os.O_RDWR, 0)
@@ -255,12 +246,17 @@ func take(s *source, to string) (File, error) {
 }
 
 // link gives a file a second name, or copies it where there are no hard links.
-func link(s *source, to string) error {
-	if !store.Is(s.name) && os.Link(s.name, to) == nil {
+func link(from, to string) error {
+	if !store.Is(from) && os.Link(from, to) == nil {
 		return nil
 	}
-	_, err := writeStaged(to, func(w io.Writer) error {
-		_, err := io.Copy(w, io.NewSectionReader(s.f, 0, s.size))
+	f, err := store.Open(from)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	_, err = writeStaged(to, func(w io.Writer) error {
+		_, err := io.Copy(w, io.NewSectionReader(f, 0, f.Size()))
 		return err
 	})
 	return err

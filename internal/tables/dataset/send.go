@@ -40,7 +40,7 @@ func (d *Dataset) send(c *Commit, staging string) error {
 	if err := d.admit(c); err != nil {
 		return errors.Join(err, d.finishTurn(t))
 	}
-	err = parallel(len(c.Files), func(i int) error {
+	err = parallel(len(c.Files), requests, func(i int) error {
 		if err := d.step(); err != nil {
 			return err
 		}
@@ -96,17 +96,18 @@ func (d *Dataset) sendFile(from, to string) error {
 	return store.Write(d.file(to), f, store.CreateOptions{})
 }
 
-// sendWorkers is the number of requests at a time.
-const sendWorkers = 16
+// requests is the number of requests to a store at a time.
+const requests = 16
 
-// parallel calls f for 0 to n-1, several at a time, and returns the first error, after which it begins no others.
-func parallel(n int, f func(i int) error) error {
+// parallel calls f for 0 to n-1, at most so many at a time, and returns the first error in this order, after which it begins no
+// others.
+func parallel(n, workers int, f func(i int) error) error {
 	var next atomic.Int64
 	var failed atomic.Bool
-	var workers sync.WaitGroup
+	var running sync.WaitGroup
 	errs := make([]error, n)
-	for range min(n, sendWorkers) {
-		workers.Go(func() {
+	for range min(n, workers) {
+		running.Go(func() {
 			for i := int(next.Add(1) - 1); i < n && !failed.Load(); i = int(next.Add(1) - 1) {
 				if errs[i] = f(i); errs[i] != nil {
 					failed.Store(true)
@@ -114,7 +115,7 @@ func parallel(n int, f func(i int) error) error {
 			}
 		})
 	}
-	workers.Wait()
+	running.Wait()
 	for _, err := range errs {
 		if err != nil {
 			return err

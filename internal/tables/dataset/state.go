@@ -14,7 +14,7 @@ import (
 // A state caches commits, which do not change, and finds their traces.
 type state struct {
 	mu    sync.Mutex
-	known map[string]*Commit // by ID
+	known map[string]*Commit // by ID; also those that are Undone
 	list  []*Commit          // those that are not replaced, by ID
 	at    map[string]place   // of the traces in list, by UID
 	sign  sign               // of the turn of another run
@@ -72,9 +72,6 @@ func (d *Dataset) read() error {
 				errs = append(errs, err)
 				continue
 			}
-			if c.Undone {
-				continue
-			}
 		}
 		now[id] = c
 	}
@@ -95,7 +92,7 @@ func (s *state) index() {
 	}
 	s.list, s.at = nil, make(map[string]place)
 	for id, c := range s.known {
-		if replaced[id] {
+		if replaced[id] || c.Undone {
 			continue
 		}
 		s.list = append(s.list, c)

@@ -46,13 +46,38 @@ func (d *Dataset) turnFile(n int, kind string) string {
 	return d.commitFile(fmt.Sprintf("turn-%012d.%s", n, kind))
 }
 
-// turns returns the numbers of the turns that there are, and whether each has ended, and the objects that show signs of life.
-func (d *Dataset) turns() (list []int, done map[int]bool, alive map[int]time.Time, err error) {
-	entries, err := store.ReadDir(store.Join(d.dir, commitsName))
-	if errors.Is(err, fs.ErrNotExist) {
-		err = nil
+// turns are those that have files in a dataset.
+type turns struct {
+	list  []int // numbers, sorted
+	done  map[int]bool
+	signs map[int]time.Time // last signs of life, by the clock of the store
+}
+
+// last returns the number of the last turn, 0 if there is none, and whether it has ended.
+func (t *turns) last() (n int, ended bool) {
+	if len(t.list) == 0 {
+		return 0, true
 	}
-	done, alive = make(map[int]bool), make(map[int]time.Time)
+	n = t.list[len(t.list)-1]
+	return n, t.done[n]
+}
+
+// abandoned returns the number of the last turn if its run has been killed for certain, whatever the clocks of store and machine say,
+// else 0.
+func (d *Dataset) abandoned(t *turns) int {
+	if n, ended := t.last(); !ended && time.Since(t.signs[n]) > 10*d.lease() {
+		return n
+	}
+	return 0
+}
+
+// turns returns the turns that have files.
+func (d *Dataset) turns() (*turns, error) {
+	entries, err := store.ReadDir(store.Join(d.dir, commitsName))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	t := &turns{done: make(map[int]bool), signs: make(map[int]time.Time)}
 	for _, e := range entries {
 		text, kind, _ := strings.Cut(strings.TrimPrefix(e.Name(), "turn-"), ".")
 		n, nerr := strconv.Atoi(text)
@@ -61,16 +86,16 @@ func (d *Dataset) turns() (list []int, done map[int]bool, alive map[int]time.Tim
 		}
 		switch kind {
 		case "json":
-			list = append(list, n)
+			t.list = append(t.list, n)
 		case "done":
-			done[n] = true
+			t.done[n] = true
 		}
-		if info, ierr := e.Info(); ierr == nil && kind != "done" && info.ModTime().After(alive[n]) {
-			alive[n] = info.ModTime()
+		if info, ierr := e.Info(); ierr == nil && kind != "done" && info.ModTime().After(t.signs[n]) {
+			t.signs[n] = info.ModTime()
 		}
 	}
-	slices.SortFunc(list, cmp.Compare)
-	return list, done, alive, err
+	slices.Sort(t.list)
+	return t, nil
 }
 
 // takeTurn waits for the turn to publish a commit.
@@ -81,23 +106,20 @@ func (d *Dataset) takeTurn(c *Commit) (*turn, error) {
 	}
 	end := time.Now().Add(turnWait)
 	for poll := turnPoll; ; poll = min(2*poll, turnSlow) {
-		list, done, alive, err := d.turns()
+		all, err := d.turns()
 		if err != nil {
 			return nil, err
 		}
-		last := 0
-		if len(list) > 0 {
-			last = list[len(list)-1]
-		}
+		last, ended := all.last()
 		switch {
-		case last == 0 || done[last]:
+		case ended:
 			mine.N = last + 1
 			got, err := d.tryTurn(mine)
 			if err != nil || got {
 				return mine, err
 			}
 			poll = turnPoll / 2
-		case d.lost(last, alive[last]):
+		case d.lost(last, all.signs[last]):
 			if err := d.endTurnOf(last); err != nil {
 				return nil, err
 			}
@@ -119,11 +141,11 @@ func (d *Dataset) tryTurn(mine *turn) (bool, error) {
 		return false, err
 	}
 	// The files of old turns are removed, so the number may be free although there were later turns.
-	list, _, _, err := d.turns()
+	all, err := d.turns()
 	if err != nil {
 		return false, err
 	}
-	if list[len(list)-1] != mine.N {
+	if last, _ := all.last(); last != mine.N {
 		return false, remove(d.turnFile(mine.N, "json"))
 	}
 	return true, nil
@@ -215,7 +237,7 @@ func (d *Dataset) endTurn(t *turn) (decided bool, err error) {
 
 // removeFiles removes files that may not exist.
 func (d *Dataset) removeFiles(names []string) error {
-	return parallel(len(names), func(i int) error { return remove(d.file(names[i])) })
+	return parallel(len(names), requests, func(i int) error { return remove(d.file(names[i])) })
 }
 
 // finishTurn lets the next turn begin, and removes the files of old ones.
@@ -223,12 +245,12 @@ func (d *Dataset) finishTurn(t *turn) error {
 	if err := store.WriteBytes(d.turnFile(t.N, "done"), []byte(t.ID), store.CreateOptions{}); err != nil {
 		return err
 	}
-	list, done, _, err := d.turns()
+	all, err := d.turns()
 	if err != nil {
 		return err
 	}
-	for _, n := range list { // the oldest first, so that the newest number is never missing
-		if n > t.N-turnsKept || !done[n] {
+	for _, n := range all.list { // the oldest first, so that the newest number is never missing
+		if n > t.N-turnsKept || !all.done[n] {
 			break
 		}
 		for _, kind := range []string{"alive", "json", "done"} {
@@ -242,15 +264,13 @@ func (d *Dataset) finishTurn(t *turn) error {
 
 // cleanRemote is Clean for a dataset in an object store.
 func (d *Dataset) cleanRemote() (removed int, err error) {
-	list, done, alive, err := d.turns()
+	all, err := d.turns()
 	if err != nil {
 		return 0, err
 	}
-	if len(list) > 0 {
-		if n := list[len(list)-1]; !done[n] && time.Since(alive[n]) > 10*d.lease() {
-			if err := d.endTurnOf(n); err != nil {
-				return 0, err
-			}
+	if n := d.abandoned(all); n > 0 {
+		if err := d.endTurnOf(n); err != nil {
+			return 0, err
 		}
 	}
 	if err := d.removeUndone(); err != nil {
@@ -265,28 +285,12 @@ func (d *Dataset) removeUndone() error {
 	if _, err := d.Commits(); err != nil {
 		return err
 	}
-	entries, err := store.ReadDir(store.Join(d.dir, commitsName))
-	if err != nil {
-		return err
-	}
-	for _, e := range entries {
-		id, ok := strings.CutSuffix(e.Name(), ".json")
-		if !ok || !IsUID(id) || d.knows(id) {
-			continue
-		}
-		c := new(Commit)
-		err := readJSON(d.commitFile(e.Name()), c)
-		if errors.Is(err, fs.ErrNotExist) || err == nil && !c.Undone {
-			continue // another run has just changed it
-		}
-		if err != nil {
+	for _, c := range d.undone() {
+		if err := parallel(len(c.Files), requests, func(i int) error { return remove(d.file(c.Files[i].Path)) }); err != nil {
 			return err
 		}
-		if err := parallel(len(c.Files), func(i int) error { return remove(d.file(c.Files[i].Path)) }); err != nil {
-			return err
-		}
-		if info, err := e.Info(); err == nil && time.Since(info.ModTime()) > undoneAge {
-			if err := remove(d.commitFile(e.Name())); err != nil {
+		if time.Since(c.Created) > undoneAge {
+			if err := remove(d.commitFile(c.ID + ".json")); err != nil {
 				return err
 			}
 		}
@@ -294,27 +298,29 @@ func (d *Dataset) removeUndone() error {
 	return nil
 }
 
-// undone reports whether a commit was not decided.
-func (d *Dataset) undone(id string) bool {
-	c := new(Commit)
-	return d.remote() && readJSON(d.commitFile(id+".json"), c) == nil && c.Undone
-}
-
-// knows reports whether a commit has been read, and was decided.
-func (d *Dataset) knows(id string) bool {
+// undone returns the commits that were not decided, by ID, as they were when the commits were read last.
+func (d *Dataset) undone() map[string]*Commit {
 	d.state.mu.Lock()
 	defer d.state.mu.Unlock()
-	return d.state.known[id] != nil
+	list := make(map[string]*Commit)
+	for id, c := range d.state.known {
+		if c.Undone {
+			list[id] = c
+		}
+	}
+	return list
 }
 
 // verifyTurns reports a turn that a killed run has left. pending means that a commit is being published.
 func (d *Dataset) verifyTurns(v *Verified) (pending bool, err error) {
-	list, done, alive, err := d.turns()
-	if err != nil || len(list) == 0 || done[list[len(list)-1]] {
+	all, err := d.turns()
+	if err != nil {
 		return false, err
 	}
-	n := list[len(list)-1]
-	if time.Since(alive[n]) > 10*d.lease() {
+	if _, ended := all.last(); ended {
+		return false, nil
+	}
+	if n := d.abandoned(all); n > 0 {
 		name := strings.TrimPrefix(d.turnFile(n, "json"), d.dir+"/")
 		v.add(name, nil, "left by a killed run; the next ntconv to parquet --dataset ends this turn")
 	}

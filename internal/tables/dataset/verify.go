@@ -177,11 +177,12 @@ func (d *Dataset) verifyTree(v *Verified, known map[string]bool) error {
 			known[c.Files[i].Path] = true
 		}
 	}
+	undone := d.undone()
 	for _, name := range others {
 		if _, serr := store.Stat(d.file(name)); known[name] || serr != nil {
 			continue
 		}
-		if id, _, _ := strings.Cut(path.Base(name), "-"); IsUID(id) && d.undone(id) {
+		if id, _, _ := strings.Cut(path.Base(name), "-"); undone[id] != nil {
 			v.add(name, nil, "left by a run that has lost its turn; the next ntconv to parquet --dataset removes it")
 		} else {
 			v.add(name, nil, "the file belongs to no trace, and engines that read the directory read its rows; move it out of the dataset")
