@@ -102,15 +102,7 @@ func (f *namesFn) ProcessElement(_ context.Context, _ []byte, emit func([]byte))
 	if err != nil {
 		return err
 	}
-	return j.Batches(func(names []string) { emit(encode(names)) })
-}
-
-func encode(value any) []byte {
-	data, err := json.Marshal(value)
-	if err != nil {
-		panic(err) // a bug: these types can be encoded
-	}
-	return data
+	return j.Batches(func(names []string) { emit(pipeline.Encode(names)) })
 }
 
 // mapFn calls Steps.Map.

@@ -29,9 +29,6 @@ import (
 	"github.com/ntconv/ntconv/internal/run/pipeline"
 )
 
-// Prism is the name of the runner in this process.
-const prism = "prism"
-
 // prismAttempts is how often a step is tried with Prism, which fails a pipeline when one bundle fails. The other runners repeat
 // bundles themselves: Dataflow four times.
 const prismAttempts = 4
@@ -46,7 +43,7 @@ var open pipeline.Open
 // steps that this runner requests, and does not return.
 func Register(openSteps pipeline.Open) {
 	open = openSteps
-	for _, name := range []string{prism, "flink", "spark", "dataflow"} {
+	for _, name := range pipeline.FleetRunners() {
 		pipeline.Register(name, runner{name})
 	}
 	if slices.ContainsFunc(os.Args[1:], func(arg string) bool {
@@ -64,7 +61,7 @@ var initBeam = sync.OnceFunc(func() {
 })
 
 // Remote implements pipeline.Runner.
-func (r runner) Remote() bool { return r.name != prism }
+func (r runner) Remote() bool { return r.name != pipeline.Prism }
 
 // Run implements pipeline.Runner.
 func (r runner) Run(ctx context.Context, j *pipeline.Job, o *pipeline.RunOptions) error {
@@ -78,7 +75,7 @@ func (r runner) Run(ctx context.Context, j *pipeline.Job, o *pipeline.RunOptions
 		return err
 	}
 	base := step{Job: encoded, Attempts: 1}
-	if r.name == prism {
+	if r.name == pipeline.Prism {
 		base.Attempts = prismAttempts
 	}
 	_, err = beam.Run(ctx, r.name, graph(base))
@@ -104,7 +101,7 @@ func setFlags(args []string) error {
 
 // logTo sets where Beam logs: Prism nothing, because its errors are returned, and other runners what becomes of the job.
 func (r runner) logTo(w io.Writer) {
-	if w == nil || r.name == prism {
+	if w == nil || r.name == pipeline.Prism {
 		w = io.Discard
 	}
 	slog.SetDefault(slog.New(slog.NewTextHandler(w, nil)))

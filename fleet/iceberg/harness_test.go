@@ -20,6 +20,7 @@ import (
 	icetable "github.com/apache/iceberg-go/table"
 	"github.com/parquet-go/parquet-go"
 
+	"github.com/ntconv/ntconv/fleet/objectstore"
 	"github.com/ntconv/ntconv/internal/run/command"
 	"github.com/ntconv/ntconv/internal/tables/catalog"
 	"github.com/ntconv/ntconv/internal/tables/dataset"
@@ -29,6 +30,7 @@ import (
 // TestMain is the command if an environment variable is set, so that tests can run it with the catalogs of this package.
 func TestMain(m *testing.M) {
 	Register()
+	objectstore.Register()
 	if os.Getenv("NTCONV_FLEET") != "" {
 		command.Main()
 	}

@@ -2,15 +2,13 @@ package iceberg
 
 import (
 	"maps"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/johannesboyne/gofakes3"
-	"github.com/johannesboyne/gofakes3/backend/s3mem"
-
+	"github.com/ntconv/ntconv/fleet/s3fake"
+	"github.com/ntconv/ntconv/internal/files/store"
 	"github.com/ntconv/ntconv/internal/tables/catalog"
 )
 
@@ -19,10 +17,8 @@ func TestS3(t *testing.T) {
 	dir := t.TempDir()
 	set := filepath.Join(dir, "warehouse")
 	addTraces(t, set, "--typed", "none", "--service", "a/b c%+", "jit")
-	store := s3mem.New()
-	must(t, store.CreateBucket("bucket"))
-	server := httptest.NewServer(gofakes3.New(store).Server())
-	t.Cleanup(server.Close)
+	server := s3fake.New(t)
+	server.Setenv(t)
 
 	s := stateOf(t, set)
 	local := make(map[string][]catalog.File)
@@ -31,13 +27,12 @@ func TestS3(t *testing.T) {
 		local[table.Name] = append([]catalog.File(nil), table.Files...)
 		for k := range table.Files {
 			f := &table.Files[k]
-			key := strings.TrimPrefix(f.Location, dir+"/")
 			in, err := os.Open(f.Location)
 			must(t, err)
-			_, err = store.PutObject("bucket", key, nil, in, f.Size, nil)
-			must(t, err)
+			to := "s3://bucket/" + strings.TrimPrefix(f.Location, dir+"/")
+			must(t, store.Write(to, in, store.CreateOptions{}))
 			must(t, in.Close())
-			f.Location = "s3://bucket/" + key
+			f.Location = to
 		}
 	}
 	l := openLake(t, &place{"sqlite:" + filepath.Join(dir, "catalog.db"), map[string]string{

@@ -50,25 +50,15 @@ func open(ctx context.Context, address, parameters string) (store.Store, error) 
 // A bucket is a store.Store.
 type bucket struct{ b *blob.Bucket }
 
-// Attempts of a request, in addition to those that the clients make themselves, and the time before the second one.
-const (
-	attempts = 4
-	pause    = 100 * time.Millisecond
-)
+// pause is that of store.Retry, whose attempts are in addition to those of the clients.
+const pause = 100 * time.Millisecond
 
 // again calls f until it succeeds or fails for good.
-func again(f func() error) (err error) {
-	for try := range attempts {
-		if try > 0 {
-			time.Sleep(pause << try)
-		}
+func again(f func() error) error {
+	return store.Retry(pause, func() (again bool, err error) {
 		err = f()
-		if pass := passes(err); err == nil || !pass {
-			return described(err)
-		}
-		err = described(err)
-	}
-	return err
+		return passes(err), described(err)
+	})
 }
 
 // passes reports whether another attempt may succeed.

@@ -22,7 +22,6 @@ func use(t *testing.T) *s3fake.Server {
 	server := s3fake.New(t)
 	server.Setenv(t)
 	register()
-	store.Forget()
 	return server
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"github.com/johannesboyne/gofakes3"
 	"github.com/johannesboyne/gofakes3/backend/s3mem"
+	"github.com/ntconv/ntconv/internal/files/store"
 )
 
 // Bucket is the bucket that every Server has.
@@ -111,11 +112,12 @@ func (s *Server) Environment() []string {
 	}
 }
 
-// Setenv sets the variables of Environment for a test.
+// Setenv makes names of s3:// those of objects of the store, for a test.
 func (s *Server) Setenv(t testing.TB) {
 	t.Helper()
 	for _, v := range s.Environment() {
 		name, value, _ := strings.Cut(v, "=")
 		t.Setenv(name, value)
 	}
+	store.Forget() // buckets of another server
 }

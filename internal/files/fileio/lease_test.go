@@ -91,7 +91,7 @@ func TestLiveOutputsStay(t *testing.T) {
 func leaseOf(o *Outputs) *lease {
 	switch to := o.to.(type) {
 	case *single:
-		return to.out.lease
+		return to.out.(*Output).lease
 	case *tree:
 		return to.lease
 	}

@@ -14,18 +14,16 @@ import (
 	"github.com/ntconv/ntconv/internal/files/store"
 )
 
-// An objectOutput is a set of one object of a store. Bytes are sent while they are written; the object appears when the set is
-// committed.
+// An objectOutput is one object of a store. Bytes are sent while they are written; the object appears when it is committed.
 type objectOutput struct {
-	nothing
+	ending
 	name    string
 	w       store.Writer
 	behind  *WriteBehind
 	cleaner *Cleaner
-	created bool
 
 	once   sync.Once
-	result error // of closing behind
+	result error // of the end of writing
 }
 
 // createObject begins an object.
@@ -47,25 +45,16 @@ func createObject(name string, opts OutputOptions) (*objectOutput, error) {
 	})
 }
 
-func (o *objectOutput) create(member string) (*Member, error) {
-	if member != "" || o.created {
-		err := fmt.Errorf("%q: the output is one file and not a directory", member)
-		return nil, &Error{Name: o.name, Op: "create member", Bytes: -1, Err: err}
-	}
-	o.created = true
-	return &Member{name: o.name, to: o}, nil
-}
-
 // Write implements io.Writer.
 func (o *objectOutput) Write(p []byte) (int, error) {
 	n, err := o.behind.Write(p)
 	return n, o.located("write", err)
 }
 
+func (o *objectOutput) Name() string   { return o.name }
+func (o *objectOutput) Atomic() bool   { return true }
 func (o *objectOutput) Flush() error   { return o.located("write", o.behind.Flush()) }
-func (o *objectOutput) flush() error   { return o.Flush() }
 func (o *objectOutput) Written() int64 { return o.behind.written.Load() }
-func (o *objectOutput) written() int64 { return o.Written() }
 
 func (o *objectOutput) located(op string, err error) error {
 	if err == nil {
@@ -79,12 +68,9 @@ func (o *objectOutput) close() error {
 	return o.result
 }
 
-func (o *objectOutput) commit() error {
-	err := o.close()
-	if err == nil && !o.created {
-		err = &Error{Name: o.name, Op: "commit", Bytes: -1, Err: errors.New("nothing was written")}
-	}
-	if err != nil {
+// Commit makes the object appear.
+func (o *objectOutput) Commit() error {
+	if err := o.close(); err != nil {
 		return errors.Join(err, o.Abort())
 	}
 	if o.end(stateCommitted) == stateAborted {
@@ -107,8 +93,8 @@ func (o *objectOutput) Abort() error {
 // An objectTree is a set of objects below a name. They are written to a temporary directory, and sent when the set is committed, in
 // the order of their creation: each appears whole, and if one cannot be sent, those before it are removed.
 type objectTree struct {
-	nothing
 	*Scratch
+	ending
 	name    string
 	temp    string
 	force   bool
@@ -135,10 +121,6 @@ func createObjects(name string, opts OutputOptions) (*objectTree, error) {
 		return nil
 	})
 }
-
-func (t *objectTree) create(member string) (*Member, error) { return t.Scratch.create(member) }
-func (t *objectTree) written() int64                        { return t.Scratch.written() }
-func (t *objectTree) flush() error                          { return nil }
 
 func (t *objectTree) commit() error {
 	if err := t.Scratch.commit(); err != nil {

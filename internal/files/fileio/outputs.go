@@ -3,8 +3,8 @@ package fileio
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
-	"strings"
 	"sync"
 
 	"github.com/ntconv/ntconv/internal/files/store"
@@ -86,10 +86,12 @@ func CreateOutputs(name string, opts OutputsOptions) (*Outputs, error) {
 func objectOutputs(name string, opts OutputsOptions) (*Outputs, error) {
 	var to target
 	var err error
-	if info, serr := store.Stat(name); opts.Dir || !opts.File && (strings.HasSuffix(name, "/") || serr == nil && info.IsDir()) {
+	if opts.isDir(name) {
 		to, err = createObjects(name, opts.OutputOptions)
 	} else {
-		to, err = createObject(name, opts.OutputOptions)
+		var out *objectOutput
+		out, err = createObject(name, opts.OutputOptions)
+		to = &single{out: out}
 	}
 	if err != nil {
 		return nil, &Error{Name: name, Op: "create", Bytes: -1, Err: err}
@@ -109,7 +111,11 @@ func (opts *OutputsOptions) isDir(name string) bool {
 	if os.IsPathSeparator(name[len(name)-1]) {
 		return true
 	}
-	info, err := opts.fs.stat(name)
+	stat := opts.fs.stat
+	if store.Is(name) {
+		stat = store.Stat
+	}
+	info, err := stat(name)
 	return err == nil && info.IsDir() // Create reports the error
 }
 
@@ -151,7 +157,7 @@ func (o *Outputs) Atomic() bool {
 	switch to := o.to.(type) {
 	case *single:
 		return to.out.Atomic()
-	case *tree, *Scratch, *objectTree, *objectOutput:
+	case *tree, *Scratch, *objectTree:
 		return true
 	}
 	return false
@@ -185,25 +191,38 @@ func (o *Outputs) Commit() error { return o.to.commit() }
 // nothing.
 func (o *Outputs) Abort() error { return o.to.Abort() }
 
-// A single is a set of one file or of standard output.
+// A single is a set of one file, object, or of standard output.
 type single struct {
-	out     *Output
+	out     oneOutput
 	mu      sync.Mutex // guards created
 	created bool
+}
+
+// A oneOutput is an Output, or an object of a store.
+type oneOutput interface {
+	Aborter
+	io.Writer
+	Name() string
+	Atomic() bool
+	Flush() error
+	Written() int64
+	Commit() error
+	close() error
+	located(op string, err error) error
 }
 
 func (s *single) create(member string) (*Member, error) {
 	if member != "" {
 		err := fmt.Errorf("%q: the output is one file and not a directory", member)
-		return nil, &Error{Name: s.out.name, Op: "create member", Bytes: -1, Err: err}
+		return nil, &Error{Name: s.out.Name(), Op: "create member", Bytes: -1, Err: err}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.created {
-		return nil, &Error{Name: s.out.name, Op: "create member", Bytes: -1, Err: errTwice}
+		return nil, &Error{Name: s.out.Name(), Op: "create member", Bytes: -1, Err: errTwice}
 	}
 	s.created = true
-	return &Member{name: s.out.name, to: s.out}, nil
+	return &Member{name: s.out.Name(), to: s.out}, nil
 }
 
 func (s *single) written() int64 { return s.out.Written() }
@@ -217,15 +236,12 @@ func (s *single) commit() error {
 	if created {
 		return s.out.Commit()
 	}
-	err := &Error{Name: s.out.name, Op: "commit", Bytes: -1, Err: errors.New("nothing was written")}
+	err := &Error{Name: s.out.Name(), Op: "commit", Bytes: -1, Err: errors.New("nothing was written")}
 	return errors.Join(err, s.out.Abort())
 }
 
 // nothing is a set without members.
-type nothing struct {
-	mu    sync.Mutex
-	state outputState
-}
+type nothing struct{ ending }
 
 func (*nothing) create(member string) (*Member, error) {
 	return nil, fmt.Errorf("create member %q: this output writes no files", member)
@@ -245,8 +261,14 @@ func (n *nothing) Abort() error {
 	return nil
 }
 
+// An ending is the state of an output that is committed or aborted, whichever comes first.
+type ending struct {
+	mu    sync.Mutex
+	state outputState
+}
+
 // end changes the state from open to s. It returns the state that holds then.
-func (n *nothing) end(s outputState) outputState {
+func (n *ending) end(s outputState) outputState {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.state == stateOpen {

@@ -97,33 +97,39 @@ func Create(name string, o CreateOptions) (Writer, error) {
 	return w, nil
 }
 
-// Attempts to write an object, and the time before the second one.
-const (
-	writeAttempts = 4
-	writePause    = 200 * time.Millisecond
-)
+// attempts is how often a request is made.
+const attempts = 4
 
-// Write writes an object; Is must be true for its name. It tries again after errors that may pass. Of several writers of an absent
-// object, those with equal content may all succeed: content that must have one writer names it.
-func Write(name string, from io.ReadSeeker, o CreateOptions) (err error) {
-	for try := range writeAttempts {
+// Retry calls f, and calls it again while it says so, after pauses that double.
+func Retry(pause time.Duration, f func() (again bool, err error)) (err error) {
+	for try := range attempts {
 		if try > 0 {
-			time.Sleep(writePause << try)
-			if _, err := from.Seek(0, io.SeekStart); err != nil {
-				return err
-			}
+			time.Sleep(pause << try)
 		}
-		err = write(name, from, o)
-		switch {
-		case err == nil:
-			return nil
-		case errors.Is(err, fs.ErrExist) && isContent(name, from):
-			return nil // an earlier attempt, here or in the client, succeeded, and only its answer was lost
-		case errors.Is(err, fs.ErrExist) || errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission):
+		var again bool
+		if again, err = f(); err == nil || !again {
 			return err
 		}
 	}
 	return err
+}
+
+// writePause is that of Retry for writing.
+const writePause = 200 * time.Millisecond
+
+// Write writes an object with all that from has; Is must be true for its name. It tries again after errors that may pass. Of several
+// writers of an absent object, those with equal content may all succeed: content that must have one writer names it.
+func Write(name string, from io.ReadSeeker, o CreateOptions) error {
+	return Retry(writePause, func() (again bool, err error) {
+		if _, err := from.Seek(0, io.SeekStart); err != nil {
+			return false, err
+		}
+		err = write(name, from, o)
+		if errors.Is(err, fs.ErrExist) && isContent(name, from) {
+			return false, nil // an earlier attempt, here or in the client, succeeded, and only its answer was lost
+		}
+		return !errors.Is(err, fs.ErrExist) && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission), err
+	})
 }
 
 func write(name string, from io.Reader, o CreateOptions) error {
@@ -179,6 +185,11 @@ func Copy(name, to string) error {
 		return err
 	}
 	defer from.Close()
+	return Save(from, to)
+}
+
+// Save copies an open file or object to a new file.
+func Save(from File, to string) error {
 	f, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
 		return err

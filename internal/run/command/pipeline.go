@@ -29,12 +29,6 @@ const (
 	flagDeadLetters = "dead-letters"
 )
 
-// defaultRunner is the name of the runner that needs no installation.
-const defaultRunner = "prism"
-
-// fleetRunners are the runners of ntconv-fleet.
-var fleetRunners = []string{defaultRunner, "flink", "spark", "dataflow"}
-
 func (a *app) pipelineCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "pipeline",
@@ -68,12 +62,12 @@ type pipelineFlags struct {
 
 func (p *pipelineFlags) bind(cmd *cobra.Command) {
 	addGroup(cmd, groupPipeline, func(flags *pflag.FlagSet) {
-		flags.StringVar(&p.runner, flagRunner, defaultRunner, "`name` of the runner: "+strings.Join(fleetRunners, ", ")+"; its own flags follow --")
+		flags.StringVar(&p.runner, flagRunner, pipeline.Prism, "`name` of the runner: "+strings.Join(pipeline.FleetRunners(), ", ")+"; its own flags follow --")
 		flags.Var(&p.deadLetters, flagDeadLetters, "write the inputs that cannot be converted to this `file`, with the reasons: a JSON object per line")
 		flags.StringVar(&p.filesFrom, flagFilesFrom, "", "read names of further inputs from this `file`, one per line; - is standard input")
 		flags.IntVarP(&p.jobs, flagJobs, "j", defaultJobs(), "convert this many inputs at a time in each worker process")
 	})
-	complete(cmd, flagRunner, fleetRunners)
+	complete(cmd, flagRunner, pipeline.FleetRunners())
 }
 
 // args returns the inputs of a command line, and the flags of the runner, which follow --.

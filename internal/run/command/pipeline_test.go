@@ -29,7 +29,7 @@ func registerTestRunner() {
 		panic(err)
 	}
 	faults := &pipelinerun.Faults{Rate: rate, Seed: 7}
-	pipeline.Register(defaultRunner, pipelinerun.Local{Open: faults.Wrap(PipelineSteps)})
+	pipeline.Register(pipeline.Prism, pipelinerun.Local{Open: faults.Wrap(PipelineSteps)})
 }
 
 // differingTables fails the test if two datasets have other rows.

@@ -42,22 +42,25 @@ func (a *app) fetchTable(from string, t *tables.SourceTable, dir string) error {
 		files = []string{t.Name + tableExt}
 	}
 	size := int64(0)
-	for _, name := range files {
-		info, err := store.Stat(store.Join(from, name))
+	opened := make([]store.File, len(files))
+	for i, name := range files {
+		f, err := store.Open(store.Join(from, name))
 		if err != nil {
 			return fail(exitInput, err)
 		}
-		if size += info.Size(); a.read.MaxTemp > 0 && size > a.read.MaxTemp {
+		defer f.Close()
+		if size += f.Size(); a.read.MaxTemp > 0 && size > a.read.MaxTemp {
 			return fail(exitInput, fmt.Errorf("%s: table %s has more than %s; raise --%s", from, t.Name, message.Bytes(a.read.MaxTemp), formats.FlagSpool))
 		}
-		a.quota.Read(info.Size())
+		a.quota.Read(f.Size())
+		opened[i] = f
 	}
-	for _, name := range files {
+	for i, name := range files {
 		to := filepath.Join(dir, filepath.FromSlash(name))
 		if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
 			return noTemp(err)
 		}
-		if err := store.Copy(store.Join(from, name), to); err != nil {
+		if err := store.Save(opened[i], to); err != nil {
 			return fail(exitInput, err)
 		}
 	}

@@ -17,9 +17,8 @@ import (
 
 // Reading over HTTP.
 const (
-	remoteTries = 4 // of a request
-	remoteWait  = 200 * time.Millisecond
-	remoteTime  = time.Minute // until the headers of an answer, and between two reads of it
+	remoteWait = 200 * time.Millisecond // before another attempt
+	remoteTime = time.Minute            // until the headers of an answer, and between two reads of it
 )
 
 // openRemote opens an address. A server that answers requests for ranges makes the input a file, another one a pipe.
@@ -89,18 +88,12 @@ func (r *remote) fetch(from, n int64) ([]byte, error) {
 
 // get requests a range, and again after errors of the network and of a server that has too much to do.
 func (r *remote) get(from, n int64) (*http.Response, error) {
-	var err error
-	for try := range remoteTries {
-		if try > 0 {
-			time.Sleep(remoteWait << try)
-		}
-		var answer *http.Response
-		var again bool
-		if answer, again, err = r.once(from, n); err == nil || !again {
-			return answer, err
-		}
-	}
-	return nil, err
+	var answer *http.Response
+	err := store.Retry(remoteWait, func() (again bool, err error) {
+		answer, again, err = r.once(from, n)
+		return again, err
+	})
+	return answer, err
 }
 
 // once makes one request. again means that another one may succeed.

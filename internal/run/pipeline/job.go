@@ -96,6 +96,12 @@ func Register(name string, r Runner) {
 	runners[name] = r
 }
 
+// Prism is the runner that needs no installation.
+const Prism = "prism"
+
+// FleetRunners are the names of the runners of ntconv-fleet.
+func FleetRunners() []string { return []string{Prism, "flink", "spark", "dataflow"} }
+
 // Runners returns the names of all runners.
 func Runners() []string {
 	runnersMu.Lock()

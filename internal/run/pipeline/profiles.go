@@ -97,7 +97,7 @@ func (j *Job) Note(uid string, o *Outcome, i *Item) error {
 	if err := os.MkdirAll(j.file(profilesName), 0o777); err != nil { // this may be the first trace, and have no profile
 		return err
 	}
-	return replaceFile(j.file(filepath.Join(profilesName, uid+".json")), encode(&noted{o, i}))
+	return replaceFile(j.file(filepath.Join(profilesName, uid+".json")), Encode(&noted{o, i}))
 }
 
 // Noted returns what became of a trace, nil if it was not noted. name is that of the input, which may be a copy.
@@ -127,7 +127,7 @@ func typesOf(p *profile.Profile) string {
 
 // Item returns the item for the profile of a trace.
 func (p *Profile) Item() *Item {
-	return &Item{p.Service + "\x00" + p.day() + "\x00" + p.Types, encode(p)}
+	return &Item{p.Service + "\x00" + p.day() + "\x00" + p.Types, Encode(p)}
 }
 
 // Map implements Steps.
@@ -148,7 +148,7 @@ func (s *ProfileSteps) Plan(_ string, values Values, emit func(Item)) error {
 		return err
 	}
 	for _, bucket := range bucketsOf(list) {
-		emit(Item{Key: bucket[0].UID, Value: encode(bucket)})
+		emit(Item{Key: bucket[0].UID, Value: Encode(bucket)})
 	}
 	return nil
 }
@@ -181,7 +181,7 @@ func (s *ProfileSteps) Work(bucket Item, emit func(Item)) error {
 	}
 	merged, err := s.Job.merge(list, mergePair)
 	if err == nil {
-		emit(Item{merged.Service + "\x00" + merged.day(), encode(merged)})
+		emit(Item{merged.Service + "\x00" + merged.day(), Encode(merged)})
 	}
 	return err
 }

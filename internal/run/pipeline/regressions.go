@@ -85,7 +85,7 @@ func (j *Job) Store(p *profile.Profile, uid string) (*Profile, error) {
 
 // BuildItem returns the item for the profile of a trace.
 func (p *Profile) BuildItem() *Item {
-	return &Item{p.Service + "\x00" + p.Types + "\x00" + p.Build, encode(p)}
+	return &Item{p.Service + "\x00" + p.Types + "\x00" + p.Build, Encode(p)}
 }
 
 // Map implements Steps.
@@ -100,7 +100,7 @@ func (s *RegressionSteps) Plan(_ string, values Values, emit func(Item)) error {
 		return err
 	}
 	for _, bucket := range bucketsOf(list) {
-		emit(Item{Key: bucket[0].UID, Value: encode(bucket)})
+		emit(Item{Key: bucket[0].UID, Value: Encode(bucket)})
 	}
 	return nil
 }
@@ -113,7 +113,7 @@ func (s *RegressionSteps) Work(bucket Item, emit func(Item)) error {
 	}
 	made, err := s.appendAll(list)
 	if err == nil {
-		emit(Item{made.Service + "\x00" + made.Types, encode(made)})
+		emit(Item{made.Service + "\x00" + made.Types, Encode(made)})
 	}
 	return err
 }
@@ -177,7 +177,7 @@ func (s *RegressionSteps) Reduce(key string, values Values, emit func(*Made)) er
 		inputs += p.Inputs
 	}
 	emit(&Made{Name: list[0].Service, Inputs: inputs, Rows: int64(len(rows))})
-	return replaceFile(name, encode(rows))
+	return replaceFile(name, Encode(rows))
 }
 
 // compare returns the rows for two builds.

@@ -45,7 +45,7 @@ type Record struct {
 }
 
 // Encode returns a record as Publish decodes it.
-func (r *Record) Encode() []byte { return encode(r) }
+func (r *Record) Encode() []byte { return Encode(r) }
 
 // A Result is what became of a pipeline.
 type Result struct {

@@ -24,10 +24,10 @@ type TableSteps struct {
 }
 
 // Waiting returns the item for a prepared trace.
-func Waiting(p *dataset.Prepared) *Item { return &Item{p.Place, encode(p)} }
+func Waiting(p *dataset.Prepared) *Item { return &Item{p.Place, Encode(p)} }
 
-// encode returns a value as JSON.
-func encode(value any) []byte {
+// Encode returns a value as JSON, which must be able to represent it.
+func Encode(value any) []byte {
 	data, err := json.Marshal(value)
 	if err != nil {
 		panic(err) // a bug: all types of this package can be encoded
@@ -99,7 +99,7 @@ func (s *TableSteps) Plan(_ string, values Values, emit func(Item)) error {
 		for i, p := range bucket {
 			uids[i] = p.UID
 		}
-		emit(Item{Key: uids[0], Value: encode(uids)})
+		emit(Item{Key: uids[0], Value: Encode(uids)})
 	}
 	return nil
 }
@@ -115,7 +115,7 @@ func (s *TableSteps) Work(bucket Item, emit func(Item)) error {
 	}
 	ref, err := s.Space.Pack(uids)
 	if err == nil {
-		emit(Item{Value: encode(ref)})
+		emit(Item{Value: Encode(ref)})
 	}
 	return err
 }
