@@ -71,7 +71,7 @@ func checkFleetView(t *testing.T, fleet string) {
 	}
 	program, err := duckdb()
 	must(t, err)
-	statement := strings.ReplaceAll(strings.ReplaceAll(string(view[1]), "fleet", fleet), "spans", "events")
+	statement := strings.ReplaceAll(strings.ReplaceAll(string(view[1]), "warehouse", fleet), "spans", "events")
 	r := run(t, program, "-csv", "-c", statement+"; SELECT count(DISTINCT trace) AS traces, typeof(any_value(trace)) AS type FROM events")
 	if want := "traces,type\n2,VARCHAR\n"; r.code != 0 || string(r.stdout) != want {
 		t.Errorf("got\n%s%s\nwant\n%s", r.stdout, r.stderr, want)
