@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/ntconv/ntconv/internal/files/fileio"
@@ -89,9 +90,19 @@ func (d *Dataset) commit(list []*staged) {
 		}
 		kept = append(kept, s)
 	}
+	d.commitStaged(kept)
+}
+
+// commitStaged is commit for additions whose locks the caller holds; it releases them.
+func (d *Dataset) commitStaged(kept []*staged) {
 	for len(kept) > 0 {
 		err := d.commitLocked(kept)
 		i := meanwhile(kept, err)
+		if half := len(kept) / 2; half > 0 && isFull(err) { // some of them may fit
+			d.commitStaged(kept[:half])
+			kept = kept[half:]
+			continue
+		}
 		if i < 0 {
 			for _, s := range kept {
 				s.finish(err)
@@ -108,6 +119,12 @@ func (d *Dataset) commit(list []*staged) {
 		kept = slices.Delete(kept, i, i+1)
 		s.finish(again)
 	}
+}
+
+// isFull reports whether a commit was not decided because the disk is full.
+func isFull(err error) bool {
+	_, unfinished := errors.AsType[*unfinishedError](err)
+	return !unfinished && (errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT))
 }
 
 // meanwhile returns the index of the trace that another run has added since its addition began, -1 for any other result: in an

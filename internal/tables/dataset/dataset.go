@@ -28,6 +28,7 @@
 package dataset
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -61,6 +62,9 @@ var ErrLayout = errors.New("another layout")
 
 // ErrNotDataset means that the directory is not a dataset.
 var ErrNotDataset = errors.New("not a dataset")
+
+// ErrBegun means that the creation of a dataset was interrupted. It is an ErrNotDataset.
+var ErrBegun = fmt.Errorf("%w: its creation was interrupted", ErrNotDataset)
 
 // ErrMismatch means that an existing dataset has other partition keys or another schema version than requested.
 var ErrMismatch = errors.New("the dataset differs")
@@ -101,7 +105,8 @@ func (d *Dataset) Dir() string { return d.dir }
 // Config returns the contents of ConfigName. The caller must not change its Partition.
 func (d *Dataset) Config() Config { return d.config }
 
-// Open opens an existing dataset. The error wraps ErrNotDataset if the directory has no ConfigName.
+// Open opens an existing dataset. The error wraps ErrNotDataset if the directory has no ConfigName, and ErrBegun if a killed run has
+// begun to create it.
 func Open(dir string) (*Dataset, error) {
 	d, err := at(dir)
 	if err != nil {
@@ -111,6 +116,9 @@ func Open(dir string) (*Dataset, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		if _, serr := store.Stat(dir); serr != nil {
 			return nil, &fileio.Error{Name: dir, Op: "open", Bytes: -1, Err: serr}
+		}
+		if entries, _ := store.ReadDir(dir); begun(entries) {
+			return nil, fmt.Errorf("%s: %w", dir, ErrBegun)
 		}
 		return nil, fmt.Errorf("%s: %w: it has no %s", dir, ErrNotDataset, ConfigName)
 	}
@@ -143,42 +151,74 @@ func at(dir string) (*Dataset, error) {
 	return d, nil
 }
 
-// Create opens a dataset, and creates it if it does not exist. want contains the requested schema version, partition keys and
-// typed tables. Without keys, an existing dataset keeps its own, and a new one gets DefaultKeys; without typed tables (nil) an
-// existing one keeps its own. The error wraps ErrMismatch if an existing dataset differs, and ErrNotDataset if the directory
-// contains other files.
+// Create opens a dataset, and creates it if it does not exist: it is Prepare with the method Create.
 func Create(dir string, want Config) (*Dataset, error) {
+	d, err := Prepare(dir, want)
+	if err == nil {
+		err = d.Create()
+	}
+	if err != nil {
+		return nil, err
+	}
+	return d, nil
+}
+
+// Prepare opens a dataset that exists or is to be created: then the caller must call Create before it adds anything. want contains the
+// requested schema version, partition keys and typed tables. Without keys, an existing dataset keeps its own, and a new one gets
+// DefaultKeys; without typed tables (nil) an existing one keeps its own. The error wraps ErrMismatch if an existing dataset differs, and
+// ErrNotDataset if no dataset can be created because the directory contains other files, or is in another dataset.
+func Prepare(dir string, want Config) (*Dataset, error) {
 	if err := checkKeys(want.Partition); err != nil {
 		return nil, err
 	}
 	d, err := Open(dir)
 	if errors.Is(err, ErrNotDataset) || errors.Is(err, fs.ErrNotExist) {
-		made := create(dir, want)
-		// If create failed, another process may have created the dataset, and added traces, in the meantime.
-		if d, err = Open(dir); err != nil && made != nil {
-			return nil, made
-		}
+		return vacant(dir, want)
 	}
 	if err != nil {
 		return nil, err
 	}
+	return d, d.accepts(&want)
+}
+
+// Exists reports whether the dataset had been created when it was opened, or has been created since.
+func (d *Dataset) Exists() bool { return d.config.Layout == Layout }
+
+// Create creates the dataset unless it exists. It must not be called concurrently with other methods.
+func (d *Dataset) Create() error {
+	if d.Exists() {
+		return nil
+	}
+	want := d.config
+	made := d.create()
+	// If create failed, another process may have created the dataset, and added traces, in the meantime.
+	is, err := Open(d.dir)
+	if err != nil {
+		return cmp.Or(made, err)
+	}
+	d.config = is.config
+	return d.accepts(&want)
+}
+
+// accepts returns an error that wraps ErrMismatch if the dataset differs from what is requested.
+func (d *Dataset) accepts(want *Config) error {
 	if has := d.config.Partition; len(want.Partition) > 0 && !slices.Equal(has, want.Partition) {
-		return nil, fmt.Errorf(
+		return fmt.Errorf(
 			"%s: %w: it is partitioned by %s, not by %s; omit --partition, or add to another dataset",
-			dir, ErrMismatch, JoinKeys(has), JoinKeys(want.Partition),
+			d.dir, ErrMismatch, JoinKeys(has), JoinKeys(want.Partition),
 		)
 	}
 	if has := d.config.Typed; want.Typed != nil && !slices.Equal(has, want.Typed) {
-		return nil, fmt.Errorf("%s: %w: its typed tables are %s, not %s; omit --typed, or add to another dataset", dir, ErrMismatch,
+		return fmt.Errorf("%s: %w: its typed tables are %s, not %s; omit --typed, or add to another dataset", d.dir, ErrMismatch,
 			typedText(has), typedText(want.Typed))
 	}
 	if d.config.Schema != want.Schema {
-		return nil, fmt.Errorf(
+		return fmt.Errorf(
 			"%s: %w: its tables have schema version %d, this release writes version %d; add to a new dataset",
-			dir, ErrMismatch, d.config.Schema, want.Schema,
+			d.dir, ErrMismatch, d.config.Schema, want.Schema,
 		)
 	}
-	return d, nil
+	return nil
 }
 
 // typedText describes the typed tables of a dataset.
@@ -189,40 +229,74 @@ func typedText(list []string) string {
 	return strings.Join(list, ",")
 }
 
-// create makes a directory a dataset. If several processes do this concurrently, the first one succeeds and the others
-// read its Config.
-func create(dir string, c Config) error {
+// begun reports whether a directory without ConfigName has what creates a dataset first: another run is creating it, or was killed
+// while it did.
+func begun(entries []fs.DirEntry) bool {
+	return slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == commitsName || e.Name() == stagingName })
+}
+
+// vacant returns a dataset that Create will create in a directory, and an error if it cannot be created there.
+func vacant(dir string, want Config) (*Dataset, error) {
 	d, err := at(dir)
+	if err != nil {
+		return nil, err
+	}
+	if outer := Around(dir); outer != "" {
+		return nil, fmt.Errorf("%s: %w: the directory is in the dataset %s; name a directory outside of it", dir, ErrNotDataset, outer)
+	}
+	entries, err := store.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, &fileio.Error{Name: dir, Op: "create", Bytes: -1, Err: err}
+	}
+	for _, e := range entries {
+		if !hidden(e.Name()) && !begun(entries) {
+			return nil, fmt.Errorf("%s: %w, and not empty (%s); name a new directory", dir, ErrNotDataset, e.Name())
+		}
+	}
+	d.config = want
+	return d, nil
+}
+
+// Around returns the dataset that a directory is in, "" if there is none. A dataset is not in itself.
+func Around(dir string) string {
+	if !store.Is(dir) {
+		abs, err := filepath.Abs(dir)
+		if err != nil {
+			return ""
+		}
+		dir = abs
+	}
+	for {
+		parent, base := store.Split(dir)
+		if base == "" || parent == dir {
+			return ""
+		}
+		if _, err := store.Stat(store.Join(parent, ConfigName)); err == nil {
+			return parent
+		}
+		dir = parent
+	}
+}
+
+// create makes the directory a dataset. If several processes do this concurrently, the first one succeeds and the others
+// read its Config.
+func (d *Dataset) create() error {
+	if !d.remote() {
+		if err := os.MkdirAll(d.dir, 0o777); err != nil {
+			return &fileio.Error{Name: d.dir, Op: "create", Bytes: -1, Err: err}
+		}
+	}
+	d.config.Layout = Layout
+	if len(d.config.Partition) == 0 {
+		d.config.Partition = DefaultKeys()
+	}
+	err := d.createTables()
 	if err != nil {
 		return err
 	}
-	if !d.remote() {
-		if err := os.MkdirAll(dir, 0o777); err != nil {
-			return &fileio.Error{Name: dir, Op: "create", Bytes: -1, Err: err}
-		}
-	}
-	entries, err := store.ReadDir(dir)
-	if err != nil && !(d.remote() && errors.Is(err, fs.ErrNotExist)) {
-		return &fileio.Error{Name: dir, Op: "create", Bytes: -1, Err: err}
-	}
-	// Another run may be creating it, or was killed while it did.
-	begun := slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == commitsName || e.Name() == stagingName })
-	for _, e := range entries {
-		if !hidden(e.Name()) && !begun {
-			return fmt.Errorf("%s: %w, and not empty (%s); name a new directory", dir, ErrNotDataset, e.Name())
-		}
-	}
-	c.Layout = Layout
-	if len(c.Partition) == 0 {
-		c.Partition = DefaultKeys()
-	}
-	d.config = c
-	if err = d.createTables(); err != nil {
-		return err
-	}
-	err = writeJSON(store.Join(dir, ConfigName), &c)
+	err = writeJSON(store.Join(d.dir, ConfigName), &d.config)
 	if err == nil && !d.remote() {
-		err = fileio.SyncDir(filepath.Dir(filepath.Clean(dir)))
+		err = fileio.SyncDir(filepath.Dir(filepath.Clean(d.dir)))
 	}
 	if errors.Is(err, fs.ErrExist) {
 		return nil

@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -373,6 +374,81 @@ func TestCreate(t *testing.T) {
 	}
 	if entries, _ := os.ReadDir(other); len(entries) != 1 {
 		t.Errorf("%v", entries)
+	}
+}
+
+// Prepare creates nothing. A dataset cannot be in another one, and a creation that was interrupted is named so.
+func TestPrepare(t *testing.T) {
+	root := t.TempDir()
+	dir := filepath.Join(root, "fleet")
+	d, err := Prepare(dir, plain)
+	if err != nil || d.Exists() || d.Dir() != dir {
+		t.Fatal(err)
+	}
+	if entries, _ := os.ReadDir(root); len(entries) > 0 {
+		t.Errorf("it created %v", entries)
+	}
+	if err := os.MkdirAll(filepath.Join(dir, stagingName), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(dir); !errors.Is(err, ErrBegun) || !errors.Is(err, ErrNotDataset) {
+		t.Errorf("begun: %v", err)
+	}
+	if err := d.Create(); err != nil || !d.Exists() || JoinKeys(d.Config().Partition) != "day,service" {
+		t.Fatal(err)
+	}
+	for _, inner := range []string{"trace=0123456789abcdef", "events/new", "_staging/x/y"} {
+		if _, err := Create(filepath.Join(dir, inner), plain); !errors.Is(err, ErrNotDataset) || !strings.Contains(err.Error(), "in the dataset "+dir) {
+			t.Errorf("%s: %v", inner, err)
+		}
+		if _, err := os.Stat(filepath.Join(dir, inner)); err == nil {
+			t.Errorf("%s was created", inner)
+		}
+	}
+	// Another run creates it, with other keys, after Prepare.
+	late, err := Prepare(filepath.Join(root, "late"), Config{Schema: 1, Partition: []Key{Host}, Typed: plain.Typed})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Create(late.Dir(), plain); err != nil {
+		t.Fatal(err)
+	}
+	if err := late.Create(); !errors.Is(err, ErrMismatch) {
+		t.Errorf("late: %v", err)
+	}
+}
+
+// If the disk is full, the traces of a batch that fit are published.
+func TestBatchFull(t *testing.T) {
+	for _, c := range []struct{ failures, added int }{{0, 5}, {2, 5}, {3, 4}, {1000, 0}} { // the third is that of a trace alone
+		d := newDataset(t)
+		b := d.NewBatch()
+		added := 0
+		for i := range 5 {
+			a, outcome := begin(d, i, 0)
+			if outcome != "" {
+				t.Fatal(outcome)
+			}
+			b.Add(a, manifest(i), func(err error) {
+				if err == nil {
+					added++
+				} else if !errors.Is(err, syscall.ENOSPC) {
+					t.Error(err)
+				}
+			})
+		}
+		failures := c.failures
+		d.fault = func() error {
+			if failures--; failures >= 0 {
+				return &fs.PathError{Op: "write", Path: "x", Err: syscall.ENOSPC}
+			}
+			return nil
+		}
+		b.Flush()
+		if d.fault = nil; added != c.added {
+			t.Errorf("%d failures: %d traces were added, want %d", c.failures, added, c.added)
+		}
+		clean(t, d, c.added)
 	}
 }
 

@@ -81,7 +81,7 @@ func (k Key) directory(p *Properties) string { return string(k) + "=" + escape(k
 
 // constant returns the column of the key. Its value is that of the directory.
 func (k Key) constant(p *Properties) parquetwriter.Constant {
-	text, _ := unescape(escape(k.value(p)))
+	text := k.Canonical(k.value(p))
 	c := parquetwriter.Constant{Name: string(k), Kind: parquetwriter.KindString, Text: text, Null: text == ""}
 	switch k {
 	case Day:
@@ -115,7 +115,7 @@ func (d *Dataset) place(p *Properties) string {
 func (d *Dataset) Values(p *Properties) map[string]string {
 	values := make(map[string]string)
 	for _, key := range d.config.Partition {
-		values[string(key)], _ = unescape(escape(key.value(p)))
+		values[string(key)] = key.Canonical(key.value(p))
 	}
 	return values
 }
@@ -155,7 +155,9 @@ func checkKeys(keys []Key) error {
 const maxValue = 80
 
 // escape returns a value as Hive writes it in a directory name: special characters of file systems and of Hive, and
-// bytes that are not ASCII, are percent-encoded. Longer values are truncated to maxValue bytes.
+// bytes that are not ASCII, are percent-encoded. Longer values are truncated to maxValue bytes. DuckDB reads NULL, in any case of
+// its letters, as NULL, unless a letter is encoded. No encoding distinguishes nullValue for all engines: Hive and Trino decode
+// names before they compare them. So a value of that name is an unknown one.
 func escape(value string) string {
 	if value == "" {
 		return nullValue
@@ -165,13 +167,23 @@ func escape(value string) string {
 	}
 	var b strings.Builder
 	for i := range len(value) {
-		if c := value[i]; isPlain(c, i == 0 || i == len(value)-1) {
+		if c := value[i]; isPlain(c, i == 0 || i == len(value)-1) && !(i == 0 && strings.EqualFold(value, "null")) {
 			b.WriteByte(c)
 		} else {
 			fmt.Fprintf(&b, "%%%02X", c)
 		}
 	}
 	return b.String()
+}
+
+// Canonical returns the value of a key as Values returns it for a trace that has it: an hour has two digits, and names are truncated. It
+// is "" if the value is unknown, also for the name of its directory.
+func (k Key) Canonical(value string) string {
+	if k == Hour && len(value) == 1 {
+		value = "0" + value
+	}
+	value, _ = unescape(escape(value))
+	return value
 }
 
 // Escape returns a value as a name of a file or directory, as in those of partition keys. The value must not be "".

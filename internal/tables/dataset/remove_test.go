@@ -220,6 +220,28 @@ func TestEscape(t *testing.T) {
 	})
 }
 
+// Engines read some names of directories as NULL. A service that is called NULL has an encoded one, and one that is called as the
+// directory of unknown values is unknown, also in the column.
+func TestNullNames(t *testing.T) {
+	for value, want := range map[string]string{
+		"NULL": "service=%4EULL", "null": "service=%6Eull", "Null": "service=%4Eull", "NULLS": "service=NULLS", "": "service=" + nullValue, nullValue: "service=" + nullValue,
+	} {
+		p := &Properties{Service: value}
+		column := Service.constant(p)
+		if value == nullValue {
+			value = ""
+		}
+		if got := Service.directory(p); got != want || Service.Canonical(p.Service) != value || column.Text != value || column.Null != (value == "") {
+			t.Errorf("%q: %s, column %+v", p.Service, got, column)
+		}
+	}
+	for text, want := range map[string]string{"6": "06", "06": "06", "16": "16", "": ""} {
+		if got := Hour.Canonical(text); got != want {
+			t.Errorf("hour %q: %q, want %q", text, got, want)
+		}
+	}
+}
+
 // A filter selects by a UID prefix, by the time of the recording, and by partition values.
 func TestFilter(t *testing.T) {
 	d := newDataset(t)

@@ -99,8 +99,11 @@ type Filter struct {
 	UIDs []string
 	// Recorded before this time; if the start of the recording is unknown, added before it; zero matches any time.
 	Before time.Time
-	Values map[string]string // decoded values of partition keys
+	Values map[string]string // of partition keys, as Key.Canonical returns them
 }
+
+// All reports whether the filter selects every trace.
+func (f *Filter) All() bool { return len(f.UIDs)+len(f.Values) == 0 && f.Before.IsZero() }
 
 // Match reports whether the filter selects a trace of d.
 func (f *Filter) Match(d *Dataset, t *Trace) bool {
