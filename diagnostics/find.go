@@ -10,15 +10,18 @@ import (
 
 // A Process is a .NET process, or what is left of one.
 type Process struct {
-	PID       int       // in the PID namespace of this process; 0 if the process is in none that is visible
-	InnerPID  int       // in the innermost PID namespace of the process itself
-	Name      string    // base name of the program, such as "dotnet"; the name of the entry assembly is Info.Assembly
-	Socket    string    // path for NewClient; "" if the process listens in no readable directory
-	UID       int       // of the owner of the socket, else of the process; -1 if it is unknown
-	User      string    // name of UID, else its number
-	Container string    // ID of the container, 12 or more hexadecimal digits; "" outside of containers
-	Started   time.Time // start of the process, to a second; zero if it is unknown
-	State     State
+	PID      int    // in the PID namespace of this process; 0 if the process is in none that is visible
+	InnerPID int    // in the innermost PID namespace of the process itself
+	Name     string // base name of the program, such as "dotnet"; the name of the entry assembly is Info.Assembly
+	// CommandLine has the arguments separated by spaces, as the operating system states them; "" if it does not. It may
+	// have any length up to 4 MiB and may contain control characters.
+	CommandLine string
+	Socket      string    // path for NewClient; "" if the process listens in no readable directory
+	UID         int       // of the owner of the socket, else of the process; -1 if it is unknown
+	User        string    // name of UID, else its number
+	Container   string    // ID of the container, 12 or more hexadecimal digits; "" for none, and for that of this process
+	Started     time.Time // start of the process, to a second; zero if it is unknown
+	State       State
 }
 
 // A State says whether requests to a Process make sense.

@@ -5,17 +5,15 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 )
 
-// defaultTemp is the temporary directory of processes without TMPDIR.
-const defaultTemp = "/tmp"
-
 // find implements Find.
 func find() ([]Process, error) {
 	f := finder{
-		proc: "/proc", temp: []string{os.TempDir(), defaultTemp},
+		proc: "/proc", self: os.Getpid(), temp: []string{os.TempDir(), "/tmp"},
 		permits: func(path string) bool {
 			const write = 2 // W_OK
 			return syscall.Access(path, write) == nil
@@ -27,9 +25,11 @@ func find() ([]Process, error) {
 // A finder looks for sockets. The fields that are set by the caller are those that tests replace.
 type finder struct {
 	proc    procFS
-	temp    []string               // temporary directories of this process
+	self    int                    // ID of this process
+	temp    []string               // temporary directories of this process; the last one is that of processes without TMPDIR
 	permits func(path string) bool // whether this user may connect to a socket
 
+	container string // of this process
 	processes []*candidate
 	dirs      map[fileID]*directory
 	order     []*directory               // dirs as they were found, so that results do not vary
@@ -69,6 +69,9 @@ type socket struct {
 func (f *finder) find() ([]Process, error) {
 	if err := f.readProcesses(); err != nil {
 		return nil, err
+	}
+	if b, err := f.proc.read(f.self, "cgroup"); err == nil {
+		f.container = parseContainer(b)
 	}
 	f.dirs, f.listeners = map[fileID]*directory{}, map[string]map[string]bool{}
 	for _, path := range f.temp {
@@ -129,7 +132,7 @@ func (f *finder) readProcesses() error {
 // tempOf returns the temporary directory of a process, as it sees it: services of systemd have a /tmp of their own, too.
 // If the file system of the process is not readable, it is that with the same path here.
 func (f *finder) tempOf(c *candidate) *directory {
-	path := cmp.Or(c.temp, defaultTemp)
+	path := cmp.Or(c.temp, f.temp[len(f.temp)-1])
 	plain := f.directory(path)
 	if own := f.directory(f.proc.path(c.pid, "root") + path); own != nil {
 		return own
@@ -252,9 +255,12 @@ func (f *finder) describe(c *candidate, booted time.Time) Process {
 		if name := programName(b); name != "" {
 			p.Name = name
 		}
+		p.CommandLine = strings.TrimRight(strings.ReplaceAll(string(b), "\x00", " "), " ")
 	}
 	if b, err := f.proc.read(c.pid, "cgroup"); err == nil {
-		p.Container = parseContainer(b)
+		if id := parseContainer(b); id != f.container {
+			p.Container = id
+		}
 	}
 	if seconds := c.start / ticksPerSecond; !booted.IsZero() && seconds < 1<<33 {
 		p.Started = booted.Add(time.Duration(seconds) * time.Second)
@@ -282,7 +288,7 @@ func (f *finder) listening(pid int) map[string]bool {
 
 // unreadable returns the processes that listen in a directory that is not readable: the kernel lists their sockets.
 func (f *finder) unreadable(booted time.Time) (list []Process) {
-	f.listening(os.Getpid())
+	f.listening(f.self)
 	for _, names := range f.listeners {
 		for name := range names {
 			pid, key, ok := parseSocketName(name)

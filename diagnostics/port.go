@@ -135,6 +135,10 @@ func parseAdvertisement(b []byte) (Advertised, error) {
 func (p *Port) offer(a Advertised, c connection) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if hasHungUp(c) {
+		_ = c.Close()
+		return
+	}
 	i := p.instances[a.Cookie]
 	if i == nil {
 		if len(p.instances) >= maxInstances {
