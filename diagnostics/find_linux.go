@@ -29,7 +29,7 @@ type finder struct {
 	temp    []string               // temporary directories of this process; the last one is that of processes without TMPDIR
 	permits func(path string) bool // whether this user may connect to a socket
 
-	container string // of this process
+	mounts    string // mount namespace of this process
 	processes []*candidate
 	dirs      map[fileID]*directory
 	order     []*directory               // dirs as they were found, so that results do not vary
@@ -70,9 +70,7 @@ func (f *finder) find() ([]Process, error) {
 	if err := f.readProcesses(); err != nil {
 		return nil, err
 	}
-	if b, err := f.proc.read(f.self, "cgroup"); err == nil {
-		f.container = parseContainer(b)
-	}
+	f.mounts, _ = os.Readlink(f.proc.path(f.self, "ns/mnt"))
 	f.dirs, f.listeners = map[fileID]*directory{}, map[string]map[string]bool{}
 	for _, path := range f.temp {
 		f.directory(path)
@@ -257,15 +255,24 @@ func (f *finder) describe(c *candidate, booted time.Time) Process {
 		}
 		p.CommandLine = strings.TrimRight(strings.ReplaceAll(string(b), "\x00", " "), " ")
 	}
-	if b, err := f.proc.read(c.pid, "cgroup"); err == nil {
-		if id := parseContainer(b); id != f.container {
-			p.Container = id
-		}
-	}
+	p.Container = f.containerOf(c)
 	if seconds := c.start / ticksPerSecond; !booted.IsZero() && seconds < 1<<33 {
 		p.Started = booted.Add(time.Duration(seconds) * time.Second)
 	}
 	return p
+}
+
+// containerOf returns the ID of the container of a process, "" for the one of this process. Other programs, too, give
+// control groups names that look like IDs, but without a mount namespace of its own there is no container.
+func (f *finder) containerOf(c *candidate) string {
+	if mounts, err := os.Readlink(f.proc.path(c.pid, "ns/mnt")); err == nil && mounts == f.mounts {
+		return ""
+	}
+	b, err := f.proc.read(c.pid, "cgroup")
+	if err != nil {
+		return ""
+	}
+	return parseContainer(b)
 }
 
 // listening returns the names of the .NET sockets that listen in the network namespace of a process, nil if they are not

@@ -78,7 +78,10 @@ func (tr *tree) add(p fakeProc) {
 	tr.write(dir+"/cmdline", p.cmdline)
 	tr.write(dir+"/net/unix", "Num       RefCount Protocol Flags    Type St Inode Path\n"+strings.Join(tr.unix, "\n")+"\n")
 	tr.link("net:[1]", dir+"/ns/net")
-	if p.root != "" {
+	if p.root == "" {
+		tr.link("mnt:[1]", dir+"/ns/mnt")
+	} else {
+		tr.link("mnt:[2]", dir+"/ns/mnt")
 		tr.link(p.root, dir+"/root")
 	}
 }

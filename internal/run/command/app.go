@@ -186,6 +186,7 @@ func (a *app) commands(args []string) map[string]func() *cobra.Command {
 		"print":    a.printCmd,
 		"top":      a.topCmd,
 		"view":     a.viewCmd,
+		"ps":       a.psCmd,
 		"diff":     a.diffCmd,
 		"filter":   a.filterCmd,
 		"merge":    a.mergeCmd,
