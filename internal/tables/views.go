@@ -18,6 +18,8 @@ type Source struct {
 	Keys []string
 	// Tables are the tables of the source. A view omits a source without the table, because DuckDB rejects missing files.
 	Tables []SourceTable
+	// UIDs are the traces of a dataset. Views do not depend on them.
+	UIDs []string
 }
 
 // A SourceTable is a table of a source.

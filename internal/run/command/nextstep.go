@@ -3,12 +3,12 @@ package command
 import (
 	"errors"
 	"io/fs"
-	"path/filepath"
 	"syscall"
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/data/message"
 	"github.com/ntconv/ntconv/internal/files/fileio"
+	"github.com/ntconv/ntconv/internal/files/store"
 	"github.com/ntconv/ntconv/internal/run/formats"
 	"github.com/ntconv/ntconv/internal/run/input"
 	"github.com/ntconv/ntconv/internal/tables/dataset"
@@ -24,7 +24,7 @@ func nextStep(err error, strict bool) string {
 	switch {
 	case errors.As(err, &set):
 		list := "ntconv dataset ls " + message.ShellWord(set.Dir)
-		return list + " lists its traces, each of which is an input: " + message.ShellWord(filepath.Join(set.Dir, dataset.TraceKey+"=UID"))
+		return list + " lists its traces, each of which is an input: " + message.ShellWord(store.Join(set.Dir, dataset.TraceKey+"=UID"))
 	case errors.Is(err, reader.ErrPrerelease):
 		return "or try --allow-prerelease"
 	case errors.As(err, &advised), formats.IsUnknown(err), errors.Is(err, fs.ErrNotExist):

@@ -179,7 +179,7 @@ func (a *app) sql(cmd *cobra.Command, q *question) error {
 		return err
 	}
 	named := tables.Named(q.query)
-	for _, note := range missingTables(inputs, sources, q.query) {
+	for _, note := range append(missingTables(inputs, sources, q.query), sharedTraces(inputs, sources)...) {
 		a.printLine("ntconv: " + message.Line(note) + "\n")
 	}
 	if err := a.fetchTables(sources, named); err != nil {

@@ -69,11 +69,6 @@ func datasetAt(dir, uid string) (*tables.Source, error) {
 	if err != nil {
 		return nil, fail(exitInput, verifyFirst(set, err))
 	}
-	if !slices.ContainsFunc(commits, func(c *dataset.Commit) bool { return len(c.Traces) > 0 }) {
-		return nil, failf(exitInput,
-			"%s: the dataset has no traces; add one with: ntconv to parquet --dataset %s TRACE", dir,
-			message.ShellWord(dir))
-	}
 	s := &tables.Source{Dir: filepath.ToSlash(dir), Trace: uid, Keys: []string{}}
 	for _, key := range set.Config().Partition {
 		s.Keys = append(s.Keys, string(key))
@@ -86,7 +81,34 @@ func datasetAt(dir, uid string) (*tables.Source, error) {
 		}
 	}
 	s.Tables = filesOf(commits)
+	for _, c := range commits {
+		for i := range c.Traces {
+			if uid == "" || uid == c.Traces[i].UID {
+				s.UIDs = append(s.UIDs, c.Traces[i].UID)
+			}
+		}
+	}
 	return s, nil
+}
+
+// sharedTraces describes the traces that several datasets have.
+func sharedTraces(inputs []string, sources []tables.Source) (notes []string) {
+	first := make(map[string]int) // index of an input by UID
+	shared := make(map[[2]int]int64)
+	for i := range sources {
+		for _, uid := range sources[i].UIDs {
+			if k, ok := first[uid]; ok {
+				shared[[2]int{k, i}]++
+			} else {
+				first[uid] = i
+			}
+		}
+	}
+	for _, pair := range slices.SortedFunc(maps.Keys(shared), func(a, b [2]int) int { return slices.Compare(a[:], b[:]) }) {
+		notes = append(notes, fmt.Sprintf("%s: %s also in %s: the query finds their rows in both", inputs[pair[1]],
+			message.Count(shared[pair], "trace is", "traces are"), inputs[pair[0]]))
+	}
+	return notes
 }
 
 // filesOf returns the tables of commits. Files without rows are omitted from tables that have others.
@@ -169,6 +191,10 @@ func (a *app) sqlInputs(args []string) (names []string, err error) {
 		}
 		in, err := a.findInputs([]string{arg})
 		if err != nil {
+			if part, ok := errors.AsType[*input.DatasetError](err); ok {
+				err = failf(exitUsage, "%s: this is not a whole dataset; name the dataset, and the table in the query: ntconv sql 'SHOW TABLES' %s",
+					arg, message.ShellWord(part.Dir))
+			}
 			return nil, err
 		}
 		names = append(names, in.Names...)

@@ -148,9 +148,41 @@ func TestSQLViews(t *testing.T) {
 	if r := runSQL(t, "--views", inside.Path); r.code != exitOK || !strings.Contains(r.stdout, " WHERE trace = '"+inside.UID+"'") {
 		t.Errorf("a trace of a dataset: exit code %d, messages %q, output\n%.300s", r.code, r.stderr, r.stdout)
 	}
+	// The tables of a dataset without traces stay.
 	succeed(t, t.TempDir(), "dataset", "rm", root, inside.UID)
-	if r := runSQL(t, "--views", root); r.code != exitInput || !strings.Contains(r.stderr, "no traces") {
+	if r := runSQL(t, "--views", root); r.code != exitOK || !strings.Contains(r.stdout, "/events/*/*/*.parquet'") {
 		t.Errorf("exit code %d, messages %q", r.code, r.stderr)
+	}
+	fakeDuckDB(t, "exit 0")
+	if r := runSQL(t, "FROM events", root); r.code != exitOK || r.stderr != "" || !strings.Contains(r.stdout, "VIEW events AS") || !strings.Contains(r.stdout, "['"+root+"/events/day=__HIVE") {
+		t.Errorf("exit code %d, messages %q, output\n%.600s", r.code, r.stderr, r.stdout)
+	}
+	// A directory of the dataset is not the dataset.
+	for _, part := range []string{"events", "_commits"} {
+		r := runSQL(t, "FROM events", filepath.Join(root, part))
+		if r.code != exitUsage || !strings.Contains(r.stderr, part+": this is not a whole dataset; name the dataset, and the table in the query: ntconv sql 'SHOW TABLES' "+root) {
+			t.Errorf("exit code %d, messages %q", r.code, r.stderr)
+		}
+	}
+}
+
+// Traces that two datasets have are noted, because a query finds them in both.
+func TestSQLShared(t *testing.T) {
+	fakeDuckDB(t, "exit 0")
+	dir := t.TempDir()
+	for set, names := range map[string][]string{"a": {"jit", "threads", "empty"}, "b": {"empty", "jit", "activities"}, "c": {"activities"}} {
+		args := []string{"to", "parquet", "-q", "--typed", "none", "--dataset", filepath.Join(dir, set)}
+		for _, name := range names {
+			args = append(args, trace(t, name))
+		}
+		succeed(t, dir, args...)
+	}
+	r := invoke(t, dir, nil, "sql", "FROM events", "a", "b", "c")
+	if want := "ntconv: b: 2 traces are also in a: the query finds their rows in both\nntconv: c: 1 trace is also in b: the query finds their rows in both\n"; r.code != exitOK || r.stderr != want {
+		t.Errorf("exit code %d, messages %q, want %q", r.code, r.stderr, want)
+	}
+	if r := invoke(t, dir, nil, "sql", "FROM events", "a", "c"); r.code != exitOK || r.stderr != "" {
+		t.Errorf("nothing shared: exit code %d, messages %q", r.code, r.stderr)
 	}
 }
 

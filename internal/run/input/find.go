@@ -77,7 +77,7 @@ func (f *finder) word(word string) error {
 		f.add(word) // opening the file reports its errors
 		return nil
 	}
-	if err := checkDataset(word); err != nil {
+	if err := cmp.Or(checkDataset(word), checkPart(word)); err != nil {
 		return &Error{word, err}
 	}
 	before := len(f.seen)
@@ -242,7 +242,7 @@ func (f *finder) pattern(pattern string) error {
 	slices.Sort(names)
 	names = slices.Compact(names)
 	if len(names) == 0 {
-		return &Error{pattern, absence("no file matches the pattern")}
+		return &Error{pattern, cmp.Or(checkPart(f.root), error(absence("no file matches the pattern")))}
 	}
 	for _, name := range names {
 		if info, err := store.Stat(name); err == nil && info.IsDir() {
@@ -328,9 +328,31 @@ func checkDataset(dir string) error {
 	return &DatasetError{Dir: dir}
 }
 
-// A DatasetError means that an input is a dataset.
-type DatasetError struct{ Dir string }
+// checkPart returns a *DatasetError if the files in a directory are those of a dataset, which have the rows of many traces. In a dataset
+// of layout 1, they have those of one.
+func checkPart(dir string) error {
+	outer := dir
+	if checkDataset(dir) == nil {
+		outer = dataset.Around(dir)
+	}
+	if outer == "" {
+		return nil
+	}
+	if _, err := dataset.Open(outer); err != nil {
+		return nil
+	}
+	return &DatasetError{Dir: outer, Part: true}
+}
+
+// A DatasetError means that an input is a dataset, or a part of its files.
+type DatasetError struct {
+	Dir  string // of the dataset
+	Part bool
+}
 
 func (e *DatasetError) Error() string {
+	if e.Part {
+		return "a file of a dataset has the rows of many traces, and is not a trace"
+	}
 	return "this is a dataset of many traces, and not a trace"
 }
