@@ -13,6 +13,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -22,6 +23,7 @@ import (
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/io/filesystem/gcs"           // staging of Dataflow
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/io/filesystem/local"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/log"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/options/jobopts"
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/dataflow" // registers itself
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/flink"    // registers itself
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/prism"    // registers itself
@@ -63,9 +65,36 @@ var initBeam = sync.OnceFunc(func() {
 // Remote implements pipeline.Runner.
 func (r runner) Remote() bool { return r.name != pipeline.Prism }
 
+// required are flags that runners need.
+var required = map[string][]string{
+	"flink": {"endpoint"}, "spark": {"endpoint"}, "dataflow": {"project", "region", "staging_location"},
+}
+
+// Check implements pipeline.Runner. It sets the flags of Beam, whose values are those of the process.
+func (r runner) Check(args []string) error {
+	if err := setFlags(args); err != nil {
+		return err
+	}
+	for _, name := range required[r.name] {
+		if flag.Lookup(name).Value.String() == "" {
+			return fmt.Errorf("the runner needs a value: want --%s=VALUE after --", name)
+		}
+	}
+	if !r.Remote() || *jobopts.WorkerBinary != "" || jobopts.IsLoopback() {
+		return nil
+	}
+	// Beam would compile the program, for which it needs its sources and Go.
+	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
+		return errors.New("workers run this program for Linux on amd64: want --worker_binary=FILE after --, built with GOOS=linux GOARCH=amd64")
+	}
+	own, err := os.Executable()
+	*jobopts.WorkerBinary = own
+	return err
+}
+
 // Run implements pipeline.Runner.
 func (r runner) Run(ctx context.Context, j *pipeline.Job, o *pipeline.RunOptions) error {
-	if err := setFlags(o.Args); err != nil {
+	if err := r.Check(o.Args); err != nil {
 		return err
 	}
 	initBeam()

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/ntconv/ntconv/internal/data/message"
@@ -28,6 +29,7 @@ const (
 type collection struct {
 	dir       fileName
 	partition string
+	keys      []dataset.Key // of --partition, nil if it is not given
 	service   string
 	replace   bool
 	settings  string   // the flags that determine the tables, as words of the command line
@@ -65,6 +67,15 @@ func (d *collection) check(cmd *cobra.Command, c *conversion) error {
 		return failf(exitUsage, "--%s: which typed tables a dataset has does not depend on the number of events; omit it",
 			formats.FlagTypedRows)
 	}
+	if cmd.Flags().Changed(flagPartition) {
+		var err error
+		if d.keys, err = dataset.ParseKeys(d.partition); err != nil {
+			return failf(exitUsage, "--%s: %w", flagPartition, err)
+		}
+	}
+	if d.service != "" && dataset.Service.Canonical(d.service) == "" {
+		return failf(exitUsage, "--%s %s: query engines read this name as NULL; choose another one", flagService, d.service)
+	}
 	d.settings = settingsOf(cmd)
 	if cmd.Flags().Changed(formats.FlagTyped) {
 		d.typed, _ = cmd.Flags().GetStringSlice(formats.FlagTyped)
@@ -75,7 +86,7 @@ func (d *collection) check(cmd *cobra.Command, c *conversion) error {
 	switch {
 	case c.out != "":
 		return failf(exitUsage, "-o %s: the inputs go into the dataset; omit -o or --%s", c.out, flagDataset)
-	case cmd.Flags().Changed("force"):
+	case cmd.Flags().Changed("force") && cmd.Flags().Lookup(flagDeadLetters) == nil: // which a pipeline replaces
 		return failf(exitUsage,
 			"-f: a dataset has each trace once; remove it with ntconv dataset rm before you add it again")
 	case to != formats.ToDir:
@@ -101,29 +112,37 @@ func settingsOf(cmd *cobra.Command) string {
 	return strings.Join(words, " ")
 }
 
-// open opens or creates the dataset, and removes leftovers of killed runs.
+// open opens the dataset. One that exists is created already, see create.
 func (d *collection) open() (*dataset.Dataset, error) {
-	want := dataset.Config{Schema: tables.Version, Typed: d.typed, Version: message.ModuleVersion(), Created: time.Now().UTC().Truncate(time.Second)}
-	if d.partition != "" {
-		var err error
-		if want.Partition, err = dataset.ParseKeys(d.partition); err != nil {
-			return nil, failf(exitUsage, "--%s: %w", flagPartition, err)
-		}
+	set, err := dataset.Prepare(string(d.dir), dataset.Config{
+		Schema: tables.Version, Partition: d.keys, Typed: d.typed, Version: message.ModuleVersion(), Created: time.Now().UTC().Truncate(time.Second),
+	})
+	if err == nil && set.Exists() {
+		return set, d.create(set)
 	}
-	set, err := dataset.Create(string(d.dir), want)
-	if errors.Is(err, dataset.ErrNotDataset) || errors.Is(err, dataset.ErrMismatch) {
-		return nil, fail(exitUsage, err)
-	}
-	if errors.Is(err, dataset.ErrLayout) {
-		return nil, fail(exitInput, layoutError(string(d.dir), err))
-	}
+	return set, d.failure(err)
+}
+
+// create creates the dataset unless it exists, and removes leftovers of killed runs.
+func (d *collection) create(set *dataset.Dataset) error {
+	err := set.Create()
 	if err == nil {
 		_, err = set.Clean()
 	}
-	if err != nil {
-		return nil, fail(exitOutput, err)
+	return d.failure(err)
+}
+
+// failure returns the failure for an error of the dataset.
+func (d *collection) failure(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, dataset.ErrNotDataset), errors.Is(err, dataset.ErrMismatch):
+		return fail(exitUsage, err)
+	case errors.Is(err, dataset.ErrLayout):
+		return fail(exitInput, layoutError(string(d.dir), err))
 	}
-	return set, nil
+	return fail(exitOutput, err)
 }
 
 // collect adds inputs to a dataset.
@@ -140,7 +159,7 @@ func (a *app) collect(cmd *cobra.Command, c *conversion, d *collection, args []s
 		return err
 	}
 	b := newBatch(a, found.Names)
-	run := &collecting{batch: b, cmd: cmd, conversion: c, collection: d, set: set, adds: set.NewBatch(), adding: make(map[string]*claim), sources: make(map[string]map[string][]*dataset.Manifest)}
+	run := &collecting{batch: b, cmd: cmd, conversion: c, collection: d, set: set, create: sync.OnceValue(func() error { return d.create(set) }), adds: set.NewBatch(), adding: make(map[string]*claim), sources: make(map[string]map[string][]*dataset.Manifest)}
 	a.begin(&pass.Summary{Input: found.Names[0], To: c.To.Name, Output: set.Dir(), Result: &addedResult{&b.rows}})
 	if len(found.Names) > 1 {
 		a.sum.Inputs = found.Names

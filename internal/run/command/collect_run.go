@@ -29,6 +29,7 @@ type collecting struct {
 	conversion *conversion
 	collection *collection
 	set        *dataset.Dataset
+	create     func() error // creates set once, when the first input has been opened
 	adds       adder
 	waiting    func(*outcome) (bool, error)              // sets the status of a trace that an earlier attempt has converted; nil without attempts
 	published  atomic.Int64                              // traces
@@ -112,6 +113,9 @@ func (r *collecting) try(o *outcome) error {
 		return err
 	}
 	defer in.Close()
+	if err := r.create(); err != nil {
+		return err
+	}
 	trace, err := r.begin(in, o, plan.Selection.String())
 	if trace == nil {
 		return err

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/ntconv/ntconv/internal/data/message"
+	"github.com/ntconv/ntconv/internal/files/fileio"
 	"github.com/ntconv/ntconv/internal/files/store"
 	"github.com/ntconv/ntconv/internal/tables/dataset"
 	"github.com/spf13/cobra"
@@ -60,10 +61,12 @@ func dirCompletion(_ *cobra.Command, args []string, _ string) ([]string, cobra.S
 // openDataset opens an existing dataset.
 func openDataset(dir string) (*dataset.Dataset, error) {
 	set, err := dataset.Open(dir)
-	if errors.Is(err, dataset.ErrNotDataset) {
+	switch {
+	case errors.Is(err, dataset.ErrBegun):
+		err = fmt.Errorf("%w; the next run finishes it: ntconv to parquet --dataset %s TRACE", err, message.ShellWord(dir))
+	case errors.Is(err, dataset.ErrNotDataset):
 		err = fmt.Errorf("%w; name a directory created by ntconv to parquet --dataset", err)
-	}
-	if errors.Is(err, dataset.ErrLayout) {
+	case errors.Is(err, dataset.ErrLayout):
 		err = layoutError(dir, err)
 	}
 	if err != nil {
@@ -88,13 +91,26 @@ type filterFlags struct {
 
 func (f *filterFlags) bind(flags *pflag.FlagSet) {
 	flags.StringArrayVar(&f.values, "where", nil,
-		"select traces by a `KEY=VALUE` of their partition: service=shop; all must hold")
+		"select traces by a `KEY=VALUE` of their partition: service=shop, or service= if it is unknown; all must hold")
 	flags.StringVar(&f.older, flagOlder, "", "select traces recorded longer ago than this `time`: 36h, 30d")
 }
 
-// filter returns the traces that the flags and UIDs select.
-func (f *filterFlags) filter(set *dataset.Dataset, uids []string) (*dataset.Filter, error) {
-	out := &dataset.Filter{UIDs: uids, Values: make(map[string]string)}
+// uidIn returns the UID, or the first digits of it, that a word of the user has: the UID, or the name of the trace in the dataset.
+func uidIn(set *dataset.Dataset, word string) (string, error) {
+	dir, base := store.Split(word)
+	uid, named := strings.CutPrefix(strings.ToLower(base), dataset.TraceKey+"=")
+	if base != word && (!named || !fileio.Same(dir, set.Dir())) {
+		return "", failf(exitUsage, "%s: this is not the name of a trace of the dataset %s", word, set.Dir())
+	}
+	if len(uid) < 4 || !dataset.IsUID(uid+"0000000000000000"[min(16, len(uid)):]) {
+		return "", failf(exitUsage, "%s: want the UID of a trace, or at least its first 4 digits, as ntconv dataset ls shows them", word)
+	}
+	return uid, nil
+}
+
+// filter returns the traces that the flags and words with UIDs select.
+func (f *filterFlags) filter(set *dataset.Dataset, words []string) (*dataset.Filter, error) {
+	out := &dataset.Filter{Values: make(map[string]string)}
 	for _, text := range f.values {
 		key, value, ok := strings.Cut(text, "=")
 		keys := set.Config().Partition
@@ -102,7 +118,7 @@ func (f *filterFlags) filter(set *dataset.Dataset, uids []string) (*dataset.Filt
 			return nil, failf(exitUsage, "--where %s: want KEY=VALUE, where KEY is one of %s", text,
 				dataset.JoinKeys(keys))
 		}
-		out.Values[key] = value
+		out.Values[key] = dataset.Key(key).Canonical(value)
 	}
 	if f.older != "" {
 		age, err := parseAge(f.older)
@@ -111,11 +127,12 @@ func (f *filterFlags) filter(set *dataset.Dataset, uids []string) (*dataset.Filt
 		}
 		out.Before = time.Now().Add(-age)
 	}
-	for _, uid := range uids {
-		if len(uid) < 4 || !dataset.IsUID(uid+"0000000000000000"[min(16, len(uid)):]) {
-			return nil, failf(exitUsage,
-				"%s: want the UID of a trace, or at least its first 4 digits, as ntconv dataset ls shows them", uid)
+	for _, word := range words {
+		uid, err := uidIn(set, word)
+		if err != nil {
+			return nil, err
 		}
+		out.UIDs = append(out.UIDs, uid)
 	}
 	return out, nil
 }
@@ -214,7 +231,15 @@ func (a *app) listDataset(set *dataset.Dataset, chosen *dataset.Filter, asJSON b
 	if unreadable != nil {
 		return fail(exitIncomplete, verifyFirst(set, unreadable))
 	}
+	if len(list) == 0 && !chosen.All() {
+		return noneSelected(set)
+	}
 	return nil
+}
+
+// noneSelected returns the failure for a selection of no traces.
+func noneSelected(set *dataset.Dataset) error {
+	return failf(exitEmpty, "%s: no trace is selected; ntconv dataset ls %s lists all", set.Dir(), message.ShellWord(set.Dir()))
 }
 
 // verifyFirst adds the next step for a dataset with commits that cannot be read.
@@ -275,7 +300,7 @@ func (a *app) datasetRemoveCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "rm DIR [UID...]",
 		Short: "Remove traces from a dataset",
-		Long: "Remove traces from a dataset, selected by UIDs or their first digits, by flags, or both; a trace must match all of them.\n" +
+		Long: "Remove traces from a dataset, selected by UIDs, their first digits or DIR/trace=UID, by flags, or both; a trace must match all of them.\n" +
 			"Files that they share with other traces are written anew. There is no confirmation; --dry-run shows what would be removed.",
 		Example: examples(
 			"one trace", "ntconv dataset rm warehouse 1f0c0ffee1f0c0ff",
@@ -319,7 +344,7 @@ func (a *app) removeTraces(r *removal, dir string, uids []string) error {
 	if err != nil {
 		return fail(exitInput, verifyFirst(set, err))
 	}
-	for _, uid := range uids { // check all UIDs before removing anything
+	for _, uid := range filter.UIDs { // check all UIDs before removing anything
 		if !slices.ContainsFunc(traces, func(t dataset.Trace) bool { return strings.HasPrefix(t.UID, uid) }) {
 			return failf(
 				exitEmpty,
@@ -332,8 +357,7 @@ func (a *app) removeTraces(r *removal, dir string, uids []string) error {
 	}
 	traces = slices.DeleteFunc(traces, func(t dataset.Trace) bool { return !filter.Match(set, &t) })
 	if len(traces) == 0 {
-		return failf(exitEmpty, "%s: no trace is selected; ntconv dataset ls %s lists all", set.Dir(),
-			message.ShellWord(set.Dir()))
+		return noneSelected(set)
 	}
 	return a.removeEach(set, traces, r.dryRun)
 }

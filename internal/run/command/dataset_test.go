@@ -69,6 +69,115 @@ func TestDatasetBusy(t *testing.T) {
 	}
 }
 
+// A dataset is created when an input has been opened, and not before: a wrong name or flag leaves nothing.
+func TestDatasetNotCreated(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "words.txt", []byte("no trace"))
+	in := trace(t, "empty")
+	for _, c := range []struct {
+		code int
+		says string
+		args []string
+	}{
+		{exitInput, "MISTYPED: open: no such file", []string{"MISTYPED"}},
+		{exitInput, "MISTYPED: open: no such file", []string{"words.txt", "MISTYPED"}},
+		{exitUsage, `--partition: no such partition key: ""`, []string{"--partition", "", in}},
+		{exitUsage, `--partition: no such partition key: "color"`, []string{"--partition", "color", in}},
+		{exitUsage, "--service __HIVE_DEFAULT_PARTITION__: query engines read this name as NULL", []string{"--service", "__HIVE_DEFAULT_PARTITION__", in}},
+	} {
+		r := invoke(t, dir, nil, append([]string{"to", "parquet", "--dataset", "fleet"}, c.args...)...)
+		if r.code != c.code || !strings.Contains(r.stderr, c.says) {
+			t.Errorf("%q: code %d: %s", c.args, r.code, r.stderr)
+		}
+		if exists(filepath.Join(dir, "fleet")) {
+			t.Fatalf("%q: the dataset was created", c.args)
+		}
+	}
+	r := invoke(t, dir, nil, "to", "parquet", "--dataset", "fleet", "--typed", "none", "MISTYPED", in, trace(t, "jit"))
+	if r.code != exitInput || len(tracesOf(t, dir, filepath.Join(dir, "fleet"))) != 2 {
+		t.Errorf("code %d: %s", r.code, r.stderr)
+	}
+	for _, inner := range []string{"fleet/trace=0123456789abcdef", "fleet/events/more"} {
+		if r := invoke(t, dir, nil, "to", "parquet", "--dataset", inner, in); r.code != exitUsage || !strings.Contains(r.stderr, inner+": not a dataset: the directory is in the dataset ") {
+			t.Errorf("%s: code %d: %s", inner, r.code, r.stderr)
+		}
+	}
+	if got := len(tracesOf(t, dir, filepath.Join(dir, "fleet"))); got != 2 { // which verifies it, too
+		t.Errorf("%d traces", got)
+	}
+	// Of a run that was killed while it created a dataset.
+	must(t, os.MkdirAll(filepath.Join(dir, "begun", "_staging"), 0o700))
+	for _, verb := range []string{"ls", "verify"} {
+		if r := invoke(t, dir, nil, "dataset", verb, "begun"); r.code != exitInput ||
+			!strings.Contains(r.stderr, "begun: not a dataset: its creation was interrupted; the next run finishes it: ntconv to parquet --dataset begun TRACE") {
+			t.Errorf("%s: code %d: %s", verb, r.code, r.stderr)
+		}
+	}
+	succeed(t, dir, "to", "parquet", "--dataset", "begun", "--typed", "none", in)
+}
+
+// Traces are selected by partition values, and removed by all forms of their names.
+func TestDatasetSelection(t *testing.T) {
+	dir := t.TempDir()
+	add := func(service string, names ...string) {
+		args := []string{"to", "parquet", "-q", "--dataset", "fleet", "--typed", "none", "--partition", "hour,service,host", "--service", service}
+		for _, name := range names {
+			args = append(args, trace(t, name))
+		}
+		succeed(t, dir, args...)
+	}
+	add("NULL", "jit")
+	add("till", "threads", "empty", "activities")
+	for where, want := range map[string]int{
+		"hour=6": 4, "hour=06": 4, "hour=07": 0, "service=NULL": 1, "service=till": 3, "service=null": 0, "service=": 0, "host=": 4,
+		"host=__HIVE_DEFAULT_PARTITION__": 4,
+	} {
+		r := invoke(t, dir, nil, "dataset", "ls", "fleet", "--where", where)
+		if got := strings.Count(r.stdout, ".nettrace"); got != want || r.code != map[bool]int{true: exitOK, false: exitEmpty}[want > 0] {
+			t.Errorf("%s: code %d, %d traces, want %d: %s", where, r.code, got, want, r.stderr)
+		}
+	}
+	if r := invoke(t, dir, nil, "dataset", "ls", "fleet", "--json", "--where", "service=shop"); r.code != exitEmpty || r.stdout != "[]\n" ||
+		!strings.Contains(r.stderr, "fleet: no trace is selected; ntconv dataset ls fleet lists all") {
+		t.Errorf("code %d: %s%s", r.code, r.stdout, r.stderr)
+	}
+	if r := invoke(t, dir, nil, "dataset", "ls", "fleet", "--where", "day=2026-11-21"); r.code != exitUsage || !strings.Contains(r.stderr, "KEY is one of hour,service,host") {
+		t.Errorf("code %d: %s", r.code, r.stderr)
+	}
+	must(t, os.Mkdir(filepath.Join(dir, "other"), 0o700))
+	traces := tracesOf(t, dir, filepath.Join(dir, "fleet"))
+	for _, wrong := range []string{"other/trace=" + traces[0].UID, "fleet/" + traces[0].UID, "trace=", "trace=xyzxyz"} {
+		if r := invoke(t, dir, nil, "dataset", "rm", "fleet", wrong); r.code != exitUsage {
+			t.Errorf("%s: code %d: %s", wrong, r.code, r.stderr)
+		}
+	}
+	succeed(t, dir, "dataset", "rm", "fleet", "trace="+traces[0].UID, filepath.Join(dir, "fleet", "trace="+traces[1].UID), strings.ToUpper(traces[2].UID), "fleet/trace="+traces[3].UID+"/")
+	if left := tracesOf(t, dir, filepath.Join(dir, "fleet")); len(left) > 0 {
+		t.Errorf("left: %v", left)
+	}
+	// A dataset has no files that are traces.
+	for _, args := range [][]string{{"info", "fleet/**/trace=*"}, {"info", "fleet/events"}, {"to", "parquet", "--dataset", "new", "fleet/trace=*"}} {
+		r := invoke(t, dir, nil, args...)
+		if r.code != exitInput || !strings.Contains(r.stderr, "a file of a dataset has the rows of many traces, and is not a trace; ntconv dataset ls ") ||
+			!strings.Contains(r.stderr, "fleet lists its traces, each of which is an input: ") {
+			t.Errorf("%q: code %d: %s", args, r.code, r.stderr)
+		}
+	}
+}
+
+// A message about an incomplete trace of a dataset has the name of the trace once.
+func TestDatasetIncompleteCopy(t *testing.T) {
+	dir := t.TempDir()
+	data := unpacked(t, "jit")
+	write(t, dir, "cut.nettrace", data[:len(data)/2])
+	invoke(t, dir, nil, "to", "parquet", "--dataset", "fleet", "--typed", "none", "cut.nettrace")
+	name := tracesOf(t, dir, filepath.Join(dir, "fleet"))[0].UID
+	r := invoke(t, dir, nil, "to", "parquet", "--dataset", "copy", "fleet/trace="+name)
+	if r.code != exitIncomplete || strings.Count(r.stderr, "fleet/trace="+name+": ") != 1 {
+		t.Errorf("code %d: %s", r.code, r.stderr)
+	}
+}
+
 // A part of a trace is not the whole: the whole replaces it, and other settings are refused unless they are to replace.
 func TestDatasetParts(t *testing.T) {
 	dir := t.TempDir()

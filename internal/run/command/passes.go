@@ -24,12 +24,17 @@ func (a *app) plan() (*pass.Plan, error) {
 	return plan, nil
 }
 
-// open opens inputs and detects their formats. again means that they will be read more than once.
-func (a *app) open(names []string, again bool) (*input.Input, error) {
-	o := &input.Options{
+// inputOptions returns the options of inputs. again means that they will be read more than once.
+func (a *app) inputOptions(again bool) *input.Options {
+	return &input.Options{
 		Again: again, Remote: true, Limits: &a.limits, Openers: a.openers, Temp: a.temps.create, TempDir: a.temps.createDir, MaxTemp: a.read.MaxTemp, Copying: a.copying,
 		Guard: a.guard, Rewrite: a.rewrite, Taken: a.quota.Read, Merge: a.combine,
 	}
+}
+
+// open opens inputs and detects their formats. again means that they will be read more than once.
+func (a *app) open(names []string, again bool) (*input.Input, error) {
+	o := a.inputOptions(again)
 	if a.read.Live {
 		o.Follow = a.following()
 	}
@@ -125,7 +130,7 @@ func (a *app) drain(p *pass.Pass, sink ntconv.Sink) (fatal, partial error) {
 			&input.Error{Name: p.Input.Name(), Err: src.Err})
 	case partial != nil:
 		a.states(stated(p.Report, partial)...)
-		return nil, failf(exitIncomplete, "%s: %w", p.Input.Name(), partial)
+		return nil, fail(exitIncomplete, &input.Error{Name: p.Input.Name(), Err: partial})
 	}
 	if n := p.Report.Count(ntconv.CodeEventsLost); a.failOnLoss && n > 0 {
 		a.states(ntconv.CodeEventsLost)

@@ -57,11 +57,15 @@ func (a *app) pipelineCmd() *cobra.Command {
 type pipelineFlags struct {
 	runner      string
 	deadLetters fileName
+	force       *bool // replaces an existing output, and an existing file of dead letters
 	inputFlags
 }
 
-func (p *pipelineFlags) bind(cmd *cobra.Command) {
+// bind defines the flags. outputs are what -f replaces.
+func (p *pipelineFlags) bind(cmd *cobra.Command, force *bool, outputs string) {
+	p.force = force
 	addGroup(cmd, groupPipeline, func(flags *pflag.FlagSet) {
+		flags.BoolVarP(force, "force", "f", false, "replace an existing "+outputs)
 		flags.StringVar(&p.runner, flagRunner, pipeline.Prism, "`name` of the runner: "+strings.Join(pipeline.FleetRunners(), ", ")+"; its own flags follow --")
 		flags.Var(&p.deadLetters, flagDeadLetters, "write the inputs that cannot be converted to this `file`, with the reasons: a JSON object per line")
 		flags.StringVar(&p.filesFrom, flagFilesFrom, "", "read names of further inputs from this `file`, one per line; - is standard input")
@@ -113,6 +117,7 @@ type launch struct {
 	names  []string
 	to     string // what is made, for the summary
 	lacks  string // what inputs without a result lack
+	builds string // how builds are distinguished
 }
 
 // start finds the runner and the inputs of a pipeline. The names of inputs are absolute if the steps run elsewhere.
@@ -125,6 +130,12 @@ func (p *pipelineFlags) start(cmd *cobra.Command, kind pipeline.Kind, output str
 		return nil, err
 	}
 	inputs, own := p.args(cmd, args)
+	if err := runner.Check(own); err != nil {
+		return nil, failf(exitUsage, "--%s %s: %w", flagRunner, p.runner, err)
+	}
+	if err := refuseExisting(string(p.deadLetters), *p.force); err != nil {
+		return nil, err
+	}
 	found, err := p.find(inputs)
 	if err != nil {
 		return nil, err
@@ -161,7 +172,7 @@ func checkPlace(kind pipeline.Kind, output string, runner pipeline.Runner) error
 
 // jobFlags returns the flags of the command line that determine what the steps do.
 func jobFlags(cmd *cobra.Command) (list []pipeline.Flag) {
-	other := []string{flagDataset, flagRunner, flagDeadLetters, flagFilesFrom, "output"}
+	other := []string{flagDataset, flagRunner, flagDeadLetters, flagFilesFrom, "output", "force"}
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		if slices.Contains(other, f.Name) || groupOf(f) == groupReport {
 			return
@@ -273,7 +284,7 @@ func (l *launch) writeDeadLetters() error {
 		return err
 	}
 	defer in.Close()
-	out, err := fileio.Create(name, fileio.OutputOptions{Force: true})
+	out, err := fileio.Create(name, fileio.OutputOptions{Force: *l.flags.force})
 	if err != nil {
 		return err
 	}
@@ -287,8 +298,8 @@ func (l *launch) writeDeadLetters() error {
 // a rename reveals that. release removes the directory if the run has succeeded.
 func (l *launch) work(force bool) (release func(success bool) error, err error) {
 	out := filepath.Clean(l.job.Output)
-	if exists(out) && !force {
-		return nil, failf(exitOutput, "%s: %w; -f overwrites it", out, fs.ErrExist)
+	if err := refuseExisting(out, force); err != nil {
+		return nil, err
 	}
 	l.job.Output, l.job.Force = out, force
 	l.job.Work = filepath.Join(filepath.Dir(out), ".ntconv-pipeline-"+l.job.ID(l.names))
@@ -312,6 +323,15 @@ func (l *launch) work(force bool) (release func(success bool) error, err error) 
 	}, nil
 }
 
+// refuseExisting returns an error if a file or directory exists that would be replaced without -f. A device is not replaced.
+func refuseExisting(name string, force bool) error {
+	info, err := store.Stat(name)
+	if force || err != nil || !info.IsDir() && !info.Mode().IsRegular() {
+		return nil
+	}
+	return failf(exitOutput, "%s: %w; -f overwrites it", name, fs.ErrExist)
+}
+
 // runAlone runs a pipeline with an output of its own.
 func (a *app) runAlone(l *launch) error {
 	release, err := l.work(a.force)
@@ -322,6 +342,15 @@ func (a *app) runAlone(l *launch) error {
 	if err = errors.Join(err, release(err == nil)); err != nil {
 		return err
 	}
+	if l.job.Kind == pipeline.Regressions && len(result.Made) > 0 && result.Rows == 0 {
+		a.sum.Done = false
+		code := exitEmpty
+		if err := l.verdict(result); err != nil {
+			code = codeOf(err)
+		}
+		return failf(code, "%s: the inputs have one build of each service (%s), and two are compared; %s",
+			l.job.Output, firstNames(madeNames(result.Made)), l.builds)
+	}
 	if len(result.Made) == 0 {
 		a.sum.Done = false
 		if err := l.verdict(result); err != nil {
@@ -330,6 +359,14 @@ func (a *app) runAlone(l *launch) error {
 		return failf(exitEmpty, "%s: no input has %s", l.job.Output, l.lacks)
 	}
 	return l.verdict(result)
+}
+
+// madeNames returns the names of outputs.
+func madeNames(list []pipeline.Made) (names []string) {
+	for i := range list {
+		names = append(names, list[i].Name)
+	}
+	return names
 }
 
 // verdict returns the error of a run whose result is complete: 3 if an input is missing or incomplete, and the most severe code of

@@ -44,10 +44,9 @@ func (a *app) newProfilesPipeline() *profilesPipeline {
 		RunE:              p.run,
 	}
 	a.withFlags(p.cmd, func() {
-		p.flags.bind(p.cmd)
+		p.flags.bind(p.cmd, &a.force, "directory, and file of --"+flagDeadLetters)
 		addGroup(p.cmd, groupOwn, func(flags *pflag.FlagSet) {
 			p.conversion.bindOut(flags, "`directory` for the profiles")
-			flags.BoolVarP(&a.force, "force", "f", false, "replace an existing directory")
 			flags.StringVar(&p.service, flagService, "", "`name` of the service of all inputs (default: derived from the command line of the process with most events)")
 			p.conversion.bind(flags)
 		})

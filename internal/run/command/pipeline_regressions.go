@@ -52,7 +52,7 @@ func (a *app) newRegressionsPipeline() *regressionsPipeline {
 		RunE:              p.run,
 	}
 	a.withFlags(p.cmd, func() {
-		p.flags.bind(p.cmd)
+		p.flags.bind(p.cmd, &a.force, "output, and file of --"+flagDeadLetters)
 		addGroup(p.cmd, groupOwn, p.bind)
 		a.addInputFlags(p.cmd)
 	})
@@ -63,7 +63,6 @@ func (a *app) newRegressionsPipeline() *regressionsPipeline {
 func (p *regressionsPipeline) bind(flags *pflag.FlagSet) {
 	d := &p.differing
 	flags.VarP((*fileName)(&p.out), "output", "o", "output `file`: "+strings.Join(pipeline.RegressionFormats(), " or "))
-	flags.BoolVarP(&p.app.force, "force", "f", false, "replace an existing file")
 	flags.StringVar(&p.service, flagService, "", "`name` of the service of all inputs (default: derived from the command line of the process with most events)")
 	flags.StringVar(&p.buildFrom, flagBuildFrom, "", "take the build from the name of the input: the first group, or all, of what this regular `expression` matches")
 	flags.StringVar(&d.options.SampleType, flagSampleType, "", "`name` of the sample type to compare (default: as the profile states)")
@@ -109,6 +108,10 @@ func (p *regressionsPipeline) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	l.to, l.lacks = "table", "samples of this kind"
+	l.builds = "builds differ in the signature of their debug symbols, or by --" + flagBuildFrom + " EXPRESSION in the names of inputs"
+	if p.build != nil {
+		l.builds = "--" + flagBuildFrom + " finds the same build in the names of all inputs"
+	}
 	return p.app.runAlone(l)
 }
 

@@ -120,9 +120,17 @@ func TestPipelineSeveralRecordings(t *testing.T) {
 		t.Errorf("values per second are %g, want %g", got, want)
 	}
 	// Without --build-from the build is that of the trace: all of these have the same one, so that there is nothing to compare.
-	r := succeed(t, dir, append(args, "none.tsv")...)
-	if rows := tsvRows(t, filepath.Join(dir, "none.tsv")); len(rows) > 0 {
-		t.Errorf("%v: %s", rows[0], r.stderr)
+	for _, c := range []struct {
+		says string
+		more []string
+	}{
+		{"builds differ in the signature of their debug symbols, or by --build-from EXPRESSION in the names of inputs", nil},
+		{"--build-from finds the same build in the names of all inputs", []string{"--build-from", "^(v)"}},
+	} {
+		r := invoke(t, dir, nil, append(args, append([]string{"none.tsv"}, c.more...)...)...)
+		if r.code != exitEmpty || !strings.Contains(r.stderr, "none.tsv: the inputs have one build of each service (shop), and two are compared; "+c.says) || exists(filepath.Join(dir, "none.tsv")) {
+			t.Errorf("code %d: %s", r.code, r.stderr)
+		}
 	}
 }
 
@@ -132,7 +140,7 @@ func TestPipelineUnknownBuild(t *testing.T) {
 	dir := t.TempDir()
 	builds(t, dir, map[string]string{"v1/a.nettrace": "cpu-default", "other/b.nettrace": "cpu-env"})
 	r := invoke(t, dir, nil, "pipeline", "regressions", "v1", "other", "--kind", "wall", "--build-from", `v\d+`, "-o", "changes.tsv")
-	if r.code != exitIncomplete || !strings.Contains(r.stderr, "other/b.nettrace: the name does not match --build-from") {
+	if r.code != exitIncomplete || !strings.Contains(r.stderr, "other/b.nettrace: the name does not match --build-from") || !strings.Contains(r.stderr, "changes.tsv: the inputs have one build") {
 		t.Errorf("code %d: %s", r.code, r.stderr)
 	}
 }

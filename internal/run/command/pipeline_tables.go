@@ -1,7 +1,9 @@
 package command
 
 import (
+	"cmp"
 	"errors"
+	"io/fs"
 	"sync"
 	"time"
 
@@ -48,7 +50,7 @@ func (a *app) newTablesPipeline() *tablesPipeline {
 // withPipelineFlags defines the flags.
 func (a *app) withPipelineFlags(p *tablesPipeline) *tablesPipeline {
 	a.withFlags(p.cmd, func() {
-		p.flags.bind(p.cmd)
+		p.flags.bind(p.cmd, &a.force, "file of --"+flagDeadLetters)
 		addGroup(p.cmd, groupOwn, func(flags *pflag.FlagSet) {
 			p.conversion.bind(flags)
 			p.collection.bind(flags)
@@ -80,6 +82,11 @@ func (p *tablesPipeline) run(cmd *cobra.Command, args []string) error {
 	}
 	l.to, p.collection.dir = p.conversion.To.Name, fileName(l.job.Output)
 	set, err := p.collection.open()
+	if err == nil && !set.Exists() {
+		if err = a.someExists(l); err == nil {
+			err = p.collection.create(set)
+		}
+	}
 	if err != nil {
 		return err
 	}
@@ -106,6 +113,22 @@ func (p *tablesPipeline) run(cmd *cobra.Command, args []string) error {
 	return l.verdict(result)
 }
 
+// someExists returns the error of the first input if none of them exists. Workers may see others than this machine.
+func (a *app) someExists(l *launch) error {
+	var first error
+	for _, name := range l.names {
+		in, err := a.forInput().open([]string{name}, true)
+		if err == nil {
+			in.Close()
+		}
+		if !errors.Is(err, fs.ErrNotExist) || l.runner.Remote() {
+			return nil
+		}
+		first = cmp.Or(first, err)
+	}
+	return first
+}
+
 // steps implements pipelineCommand.
 func (p *tablesPipeline) steps(j *pipeline.Job) (pipeline.Steps, error) {
 	a := p.app
@@ -127,7 +150,7 @@ func (p *tablesPipeline) steps(j *pipeline.Job) (pipeline.Steps, error) {
 	a.begin(&pass.Summary{Input: j.Output, To: p.conversion.To.Name, Output: set.Dir()})
 	w := &tableWorker{space: space, failed: make(map[string]error)}
 	w.run = &collecting{
-		batch: newBatch(a, nil), cmd: p.cmd, conversion: &p.conversion, collection: &p.collection, set: set, adds: w, waiting: w.waiting,
+		batch: newBatch(a, nil), cmd: p.cmd, conversion: &p.conversion, collection: &p.collection, set: set, create: func() error { return nil }, adds: w, waiting: w.waiting,
 		adding: make(map[string]*claim), sources: make(map[string]map[string][]*dataset.Manifest),
 	}
 	return &pipeline.TableSteps{Job: j, Space: space, Convert: w.convert, Jobs: p.flags.jobs}, nil

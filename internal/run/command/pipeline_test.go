@@ -87,7 +87,10 @@ func TestPipelineTables(t *testing.T) {
 			if filepath.Base(letter.Input) != "unreadable.nettrace" || letter.Exit != exitInput || !strings.Contains(letter.Reason, "truncated") {
 				t.Errorf("dead letter: %+v", letter)
 			}
-			r = invoke(t, dir, nil, args...)
+			if r := invoke(t, dir, nil, args...); r.code != exitOutput || !strings.Contains(r.stderr, "letters.jsonl: file already exists; -f overwrites it") {
+				t.Errorf("the file of dead letters exists: code %d: %s", r.code, r.stderr)
+			}
+			r = invoke(t, dir, nil, append(args, "-f")...)
 			if r.code != exitIncomplete || !strings.Contains(r.stderr, "fleet: 0 traces converted, 8 already there, 1 dead letter") {
 				t.Fatalf("again: code %d: %s", r.code, r.stderr)
 			}
@@ -169,6 +172,25 @@ func TestPipelineWithoutRunner(t *testing.T) {
 	}
 	if exists(filepath.Join(dir, "fleet")) {
 		t.Error("a dataset was created")
+	}
+}
+
+// A wrong flag of the runner, or an input that does not exist, is reported before anything is created.
+func TestPipelineNotCreated(t *testing.T) {
+	t.Setenv(testRunner, "0")
+	dir := t.TempDir()
+	for _, c := range []struct {
+		code int
+		says string
+		args []string
+	}{
+		{exitUsage, "--runner prism: --endpoint=x: no such flag", []string{trace(t, "jit"), "--", "--endpoint=x"}},
+		{exitInput, "MISTYPED: open: no such file", []string{"MISTYPED"}},
+	} {
+		r := invoke(t, dir, nil, append([]string{"pipeline", "tables", "--dataset", "fleet"}, c.args...)...)
+		if r.code != c.code || !strings.Contains(r.stderr, c.says) || strings.Contains(r.stderr, "continues it") || exists(filepath.Join(dir, "fleet")) {
+			t.Errorf("%q: code %d: %s", c.args, r.code, r.stderr)
+		}
 	}
 }
 

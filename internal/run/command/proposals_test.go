@@ -499,6 +499,7 @@ func proposalsDir(t *testing.T) string {
 			t.Fatalf("%s: code %d: %s", line, r.code, r.stderr)
 		}
 	}
+	must(t, os.MkdirAll(filepath.Join(dir, "begun", "_staging"), 0o700))
 	commits, err := filepath.Glob(filepath.Join(dir, "broken", "_commits", "*.json"))
 	if err != nil || len(commits) != 2 {
 		t.Fatalf("%q, %v", commits, err)

@@ -75,6 +75,8 @@ type RunOptions struct {
 
 // A Runner runs pipelines.
 type Runner interface {
+	// Check returns an error if flags of the runner are wrong, or lack one that it needs.
+	Check(args []string) error
 	// Run runs the steps of a job, and returns when the last one has ended.
 	Run(ctx context.Context, j *Job, o *RunOptions) error
 	// Remote reports whether the steps run in other processes, whose directory is another one.

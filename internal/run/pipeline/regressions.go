@@ -251,6 +251,9 @@ func (s *RegressionSteps) Publish(records Values) error {
 		}
 		rows = append(rows, more...)
 	}
+	if len(rows) == 0 {
+		return nil // no service has two builds
+	}
 	slices.SortStableFunc(rows, func(a, b Regression) int { return cmp.Compare(a.Service, b.Service) })
 	temp := s.Job.temp(outName)
 	f, err := os.Create(temp)

@@ -103,6 +103,14 @@ const Attempts = 20
 // Local is a runner that calls the steps in this process, and repeats those that fail. Values of a key have a random order.
 type Local struct{ Open pipeline.Open }
 
+// Check implements pipeline.Runner. Local has no flags.
+func (Local) Check(args []string) error {
+	if len(args) > 0 {
+		return fmt.Errorf("%s: no such flag", args[0])
+	}
+	return nil
+}
+
 // Remote implements pipeline.Runner.
 func (Local) Remote() bool { return false }
 
