@@ -22,6 +22,10 @@ type OutputOptions struct {
 	// Quota, if not nil, bounds the bytes written to all members of a set. Create ignores it.
 	Quota *Quota
 
+	// InPlace writes a regular file directly, so that what was written remains if the process is killed, for recordings that cannot
+	// be repeated. With Force, an existing file is truncated. Abort keeps the file, and Atomic returns false.
+	InPlace bool
+
 	// Check, if not nil, is called before the first byte of a member is written and about every 256 KiB. Its error ends
 	// the writing: that write and all later ones return it unchanged.
 	Check func() error
@@ -50,6 +54,7 @@ type Output struct {
 	temp   string // "" if written directly
 	lease  *lease // lease of temp; nil if written directly
 	force  bool
+	place  bool // OutputOptions.InPlace
 	keep   bool // standard output, which is not closed
 	fs     fileSystem
 	f      file
@@ -86,7 +91,7 @@ const (
 //
 // Create removes temporary files for the same destination that runs killed more than an hour ago have left behind.
 func Create(name string, opts OutputOptions) (*Output, error) {
-	o := &Output{name: name, path: name, force: opts.Force, fs: opts.fs, cleaner: opts.Cleaner}
+	o := &Output{name: name, path: name, force: opts.Force, place: opts.InPlace, fs: opts.fs, cleaner: opts.Cleaner}
 	if o.fs == nil {
 		o.fs = osFS{}
 	}
@@ -120,9 +125,26 @@ func (o *Output) open() error {
 		}
 		return err
 	}
+	if o.place {
+		return o.openInPlace(info)
+	}
 	removeStale(o.fs, o.path, nil)
 	return o.cleaner.Add(o, func() error {
 		if err := o.openTemp(info); err != nil {
+			return err
+		}
+		return o.begin()
+	})
+}
+
+// openInPlace opens the file itself. info is that of the existing file, or nil.
+func (o *Output) openInPlace(info fs.FileInfo) error {
+	flags := os.O_WRONLY | os.O_CREATE | os.O_EXCL
+	if info != nil {
+		flags = os.O_WRONLY | os.O_TRUNC
+	}
+	return o.cleaner.Add(o, func() (err error) {
+		if o.f, err = o.fs.open(o.path, flags, 0o666); err != nil {
 			return err
 		}
 		return o.begin()

@@ -112,6 +112,8 @@ type conversion struct {
 	in, out string      // out may be empty, see output
 	others  []string    // further inputs
 	scrub   *scrubFlags // the secrets of the input are replaced; nil means they are not
+	// to returns the delivery of a pass into the output with a name; nil means that of the format.
+	to func(p *pass.Pass, name string) *delivery
 }
 
 // bind defines the flags of the format.
@@ -144,6 +146,12 @@ func (a *app) prepare(cmd *cobra.Command, c *conversion) error {
 // convert reads inputs and writes an output. The conversion is prepared.
 func (a *app) convert(c *conversion) error {
 	inputs := append([]string{c.in}, c.others...)
+	return a.convertFrom(c, inputs, func() (*input.Input, error) { return a.open(inputs, c.NeedsAgain()) })
+}
+
+// convertFrom writes an output from an input that open returns, once it is certain that the output can be written. inputs are
+// the names of what it reads.
+func (a *app) convertFrom(c *conversion, inputs []string, open func() (*input.Input, error)) error {
 	sum := &pass.Summary{Input: c.in, To: c.To.Name, Flags: a.openers.Notes}
 	if len(inputs) > 1 {
 		sum.Inputs = inputs
@@ -169,12 +177,16 @@ func (a *app) convert(c *conversion) error {
 	}
 	a.sum.Naming = misnamed(c.To, outName)
 	c.Plan.Check = isStdout(outName) || outName == "" // output that is written or sent cannot be taken back
-	in, err := a.open(inputs, c.NeedsAgain())
+	in, err := open()
 	if err != nil {
 		return err
 	}
 	defer in.Close()
-	return a.runJob(c, in, func(p *pass.Pass) *delivery { return a.delivery(p, c, outName) })
+	to := c.to
+	if to == nil {
+		to = func(p *pass.Pass, name string) *delivery { return a.delivery(p, c, name) }
+	}
+	return a.runJob(c, in, func(p *pass.Pass) *delivery { return to(p, outName) })
 }
 
 // runJob runs a conversion into the output that to returns for each pass.

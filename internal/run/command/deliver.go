@@ -21,6 +21,7 @@ type delivery struct {
 	flush   func()                          // job.Delivery.Flush
 	outputs func() (*fileio.Outputs, error) // returns the set of outputs instead of the one called name, if not nil
 	done    func() error                    // job.Delivery.Done
+	inPlace bool                            // fileio.OutputOptions.InPlace
 	atomic  bool                            // the outputs appear when they are complete
 	created bool                            // the sink of the current pass was created
 	sending formats.Sending                 // the sink, if it sends its output
@@ -118,6 +119,7 @@ func (a *app) outputs(d *delivery) (*fileio.Outputs, error) {
 	out, err := fileio.CreateOutputs(d.name, fileio.OutputsOptions{
 		OutputOptions: fileio.OutputOptions{
 			Force:   a.force,
+			InPlace: d.inPlace,
 			Cleaner: a.cleaner,
 			Check:   a.memory.Check,
 			Quota:   &a.quota,

@@ -29,7 +29,7 @@ func (a *app) catchSignals() (stop func()) {
 	}
 	go func() {
 		s, ok := <-ch
-		if stop := a.stopFollowing.Swap(nil); ok && stop != nil {
+		for stop := a.stopFollowing.Swap(nil); ok && stop != nil; stop = a.stopFollowing.Swap(nil) {
 			(*stop)()
 			s, ok = <-ch
 		}

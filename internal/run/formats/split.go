@@ -71,7 +71,7 @@ func (p *processSplit) member(process *ntconv.Process) string {
 		}
 		name = fmt.Sprint(process.PID)
 		for _, part := range []string{known, process.Host} {
-			if part = fileName(part); part != "" {
+			if part = FileName(part); part != "" {
 				name = part + "-" + name
 			}
 		}
@@ -87,8 +87,8 @@ func (p *processSplit) member(process *ntconv.Process) string {
 // maxFileName is the maximum number of bytes of a process name that appear in a file name.
 const maxFileName = 80
 
-// fileName replaces characters that a file system may reject, because names in traces are untrusted.
-func fileName(name string) string {
+// FileName replaces characters that a file system may reject, because names in traces are untrusted.
+func FileName(name string) string {
 	name = strings.Map(func(r rune) rune {
 		switch {
 		case 'a' <= r && r <= 'z', 'A' <= r && r <= 'Z', '0' <= r && r <= '9', r == '.', r == '_', r == '-', r == '+':

@@ -127,20 +127,26 @@ type symbolStore struct {
 
 const chunkSize = 256 << 10
 
-// add keeps a copy of an event.
-func (s *symbolStore) add(e *ntconv.Event, ids *identities, number int64, part int) {
-	n := len(e.Payload)
+// add keeps a copy of an event. typ and thread are the counterparts of its own.
+func (s *symbolStore) add(e *ntconv.Event, typ *ntconv.Type, thread *ntconv.Thread, number int64, part int) {
+	payload := s.copyOf(e.Payload)
+	s.events = append(s.events, symbolEvent{
+		number: number, part: part, typ: typ, thread: thread, labels: e.Labels, cpu: e.CPU,
+		payload: payload, refs: refOf(e),
+	})
+	s.events[len(s.events)-1].describe(e)
+}
+
+// copyOf returns a copy of a payload in the chunks of the store.
+func (s *symbolStore) copyOf(payload []byte) []byte {
+	n := len(payload)
 	if cap(s.chunk)-len(s.chunk) < n {
 		s.chunk = make([]byte, 0, max(chunkSize, n))
 	}
 	at := len(s.chunk)
-	s.chunk = append(s.chunk, e.Payload...)
+	s.chunk = append(s.chunk, payload...)
 	s.bytes += int64(n)
-	s.events = append(s.events, symbolEvent{
-		number: number, part: part, typ: ids.typ(e.Type), thread: ids.thread(e.Thread), labels: e.Labels, cpu: e.CPU,
-		payload: s.chunk[at:len(s.chunk):len(s.chunk)], refs: refOf(e),
-	})
-	s.events[len(s.events)-1].describe(e)
+	return s.chunk[at:len(s.chunk):len(s.chunk)]
 }
 
 // A ref identifies a mapping, or its metadata, that processes other than that of the event may refer to. The zero value

@@ -95,7 +95,7 @@ func (s *Scan) observe(e *ntconv.Event) error {
 			s.users.learn(e, n)
 		}
 		if class == lateSymbols && !s.every.Ranked() && !recording.IsCopy(e) {
-			s.late.add(e, s.ids, s.number, n)
+			s.late.add(e, s.ids.typ(e.Type), s.ids.thread(e.Thread), s.number, n)
 		}
 	}
 	return nil

@@ -265,7 +265,7 @@ func (s *Splitter) share(p *part, e *ntconv.Event) error {
 	if recording.IsCopy(e) {
 		return nil // of an earlier split
 	}
-	s.symbols.add(e, s.ids, s.number, p.number)
+	s.symbols.add(e, s.ids.typ(e.Type), s.ids.thread(e.Thread), s.number, p.number)
 	if !s.ranked {
 		return nil
 	}

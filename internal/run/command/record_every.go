@@ -1,0 +1,357 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/ntconv/ntconv/internal/data/message"
+	"github.com/ntconv/ntconv/internal/files/fileio"
+	"github.com/ntconv/ntconv/internal/run/formats"
+	"github.com/ntconv/ntconv/internal/run/input"
+	"github.com/ntconv/ntconv/internal/run/pass"
+	"github.com/ntconv/ntconv/internal/run/record"
+	"github.com/spf13/cobra"
+)
+
+// Flags of recordings without an end.
+const (
+	flagEvery    = "every"
+	flagAll      = "all"
+	flagKeep     = "keep"
+	flagKeepSize = "keep-size"
+)
+
+// Bounds of a recording without an end.
+const (
+	minEvery = time.Second
+	// maxWaiting is the number of windows that wait for a receiver. If one more comes, the oldest is dropped.
+	maxWaiting = 60
+	// searchEvery is how long a new process can be there before it is recorded.
+	searchEvery = time.Second
+	// maxRetry bounds the time between two attempts to deliver a window.
+	maxRetry = 30 * time.Second
+)
+
+// A windowing records processes in windows, each of which is converted as a trace of its own.
+//
+//	search    finds processes, each second, and records each in a goroutine
+//	windower  the events of a recording → windows, as temporary traces
+//	queue     complete windows; bounded
+//	deliver   converts one after the other, and tries again while a receiver is away
+type windowing struct {
+	app   *app
+	cmd   *cobra.Command
+	r     *recorder
+	temp  string // directory of the temporary traces
+	queue chan *madeWindow
+
+	mu      sync.Mutex // guards the following
+	known   map[processID]bool
+	dropped int   // windows
+	failed  error // the first error of a recording
+	windows int   // delivered
+	events  int64
+}
+
+// A processID tells processes apart, also if a PID is used again.
+type processID struct {
+	pid    int
+	cookie [16]byte
+}
+
+// A madeWindow is a complete window: a trace in a temporary file.
+type madeWindow struct {
+	path string
+	name string // for outputs: PROGRAM-PID_DATE_TIME.nettrace
+}
+
+// checkEvery rejects flags that need --every, or cannot be combined with it.
+func (r *recorder) checkEvery(cmd *cobra.Command) error {
+	if r.every == 0 {
+		for _, name := range []string{flagAll, flagKeep, flagKeepSize} {
+			if cmd.Flags().Changed(name) {
+				return failf(exitUsage, "--%s needs --%s", name, flagEvery)
+			}
+		}
+		return nil
+	}
+	r.Name("window"+r.To.Exts[0], false)
+	to := r.Output.Destination
+	switch {
+	case time.Duration(r.every) < minEvery:
+		return failf(exitUsage, "--%s %s: want at least %s", flagEvery, time.Duration(r.every), minEvery)
+	case len(r.program) > 0:
+		return failf(exitUsage, "--%s records processes that run: start the program, and name it with --%s", flagEvery, flagName)
+	case to == formats.ToFile && (r.out == "" || isStdout(r.out)):
+		return failf(exitUsage, "--%s: name a directory with -o DIR/", flagEvery)
+	case to == formats.ToFile && !fileio.IsDir(r.out) && exists(r.out):
+		return failf(exitUsage, "-o %s: it is a file, and --%s writes a file per window; name a directory", r.out, flagEvery)
+	}
+	return nil
+}
+
+// recordEvery records processes in windows until Ctrl-C, --duration, or the end of the only process.
+func (a *app) recordEvery(cmd *cobra.Command, r *recorder) error {
+	temp, err := a.temps.createDir()
+	if err != nil {
+		return fail(exitOutput, err)
+	}
+	w := &windowing{
+		app: a, cmd: cmd, r: r, temp: temp, queue: make(chan *madeWindow, maxWaiting), known: map[processID]bool{},
+	}
+	a.severalOutputs = true
+	a.begin(&pass.Summary{Input: r.chosen(), To: r.To.Name})
+	if to := r.Output.Destination; to == formats.ToFile {
+		if err := os.MkdirAll(r.out, 0o777); err != nil {
+			return outputFailure(err)
+		}
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	a.stopFollowing.Store(&stop)
+	if r.duration > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, time.Duration(r.duration))
+		defer cancel()
+	}
+	var delivered sync.WaitGroup
+	delivered.Go(w.deliver)
+	err = w.search(ctx)
+	close(w.queue)
+	delivered.Wait()
+	a.onInterrupt("")
+	return w.result(err)
+}
+
+// chosen describes the choice of processes for messages.
+func (r *recorder) chosen() string {
+	switch {
+	case r.all:
+		return "all processes"
+	case r.name != "":
+		return "processes called " + r.name
+	}
+	return fmt.Sprintf("process %d", r.pid)
+}
+
+// result returns the failure of a run, and prints its totals.
+func (w *windowing) result(err error) error {
+	a := w.app
+	if !a.quiet && a.report != reportJSON {
+		a.printLine(fmt.Sprintf("ntconv: %s of %s: %s\n", message.Count(int64(w.windows), "window"), w.r.chosen(), message.Count(w.events, "event")))
+	}
+	switch {
+	case err != nil:
+		return err
+	case w.dropped > 0:
+		return failf(exitOutput, "%s lost, because the receiver did not accept them in time", message.Count(int64(w.dropped), "window was", "windows were"))
+	case w.failed != nil:
+		return w.failed
+	case w.windows == 0:
+		return failf(exitEmpty, "%s: no events in any window", w.r.chosen())
+	}
+	return nil
+}
+
+// search records the chosen processes until ctx ends.
+func (w *windowing) search(ctx context.Context) error {
+	var recordings sync.WaitGroup
+	defer recordings.Wait()
+	if w.r.pid > 0 {
+		target, err := record.ByPID(ctx, w.r.pid)
+		if err != nil {
+			return recordFailure(err)
+		}
+		return w.record(ctx, target)
+	}
+	own := os.Getpid()
+	for first := true; ; first = false {
+		list, err := record.Named(ctx, w.r.name)
+		if err != nil && first {
+			return recordFailure(err)
+		}
+		for _, target := range list {
+			if target.PID == own || !w.begin(target) {
+				continue
+			}
+			w.note("%v: recording", target)
+			recordings.Go(func() {
+				defer w.end(target)
+				if err := w.record(ctx, target); err != nil {
+					w.note("%v", err)
+				}
+			})
+		}
+		if first && len(list) == 0 {
+			w.note("no process yet: waiting for %s", w.r.chosen())
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(searchEvery):
+		}
+	}
+}
+
+// begin reports whether a process is not recorded yet, and notes that it is.
+func (w *windowing) begin(t *record.Target) bool {
+	id := processID{t.PID, t.Info.Cookie}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.known[id] {
+		return false
+	}
+	w.known[id] = true
+	return true
+}
+
+// end forgets a process that has ended, or whose recording has.
+func (w *windowing) end(t *record.Target) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.known, processID{t.PID, t.Info.Cookie})
+}
+
+// note prints a message about one of several recordings.
+func (w *windowing) note(format string, args ...any) {
+	if !w.app.quiet && w.app.report != reportJSON {
+		w.app.printLine("ntconv: " + message.Visible(message.Shorten(fmt.Sprintf(format, args...))) + "\n")
+	}
+}
+
+// enqueue takes over a complete window. If too many wait, the oldest one is dropped, so that a receiver that is away costs
+// bounded space.
+func (w *windowing) enqueue(made *madeWindow) {
+	for {
+		select {
+		case w.queue <- made:
+			return
+		default:
+		}
+		select {
+		case oldest := <-w.queue:
+			w.drop(oldest, fmt.Sprintf("%d windows wait for the receiver", maxWaiting))
+		default:
+		}
+	}
+}
+
+func (w *windowing) drop(made *madeWindow, why string) {
+	os.Remove(made.path)
+	w.mu.Lock()
+	w.dropped++
+	w.mu.Unlock()
+	w.note("%s: dropped: %s", made.name, why)
+}
+
+// deliver converts the windows until the queue is closed and empty.
+func (w *windowing) deliver() {
+	for made := range w.queue {
+		wait := time.Second
+		for {
+			err := w.convert(made)
+			if err == nil || codeOf(err) == exitEmpty || codeOf(err) == exitIncomplete {
+				break
+			}
+			w.note("%s: %v", made.name, err)
+			if codeOf(err) != exitOutput || len(w.queue) == cap(w.queue) || w.app.stopFollowing.Load() == nil {
+				w.drop(made, "it cannot be delivered")
+				break
+			}
+			time.Sleep(wait)
+			wait = min(2*wait, maxRetry)
+		}
+		os.Remove(made.path)
+		w.rotate(time.Now())
+	}
+}
+
+// convert writes or sends one window.
+func (w *windowing) convert(made *madeWindow) error {
+	one := w.app.forInput()
+	c := w.r.conversion
+	c.Output = nil
+	c.in = made.name
+	if w.r.Output.Destination == formats.ToFile {
+		c.out = filepath.Join(w.r.out, c.To.OutputFor(made.name))
+	} else if w.r.Output.Destination == formats.ToDir {
+		c.out = filepath.Join(w.r.out, formats.DirFor(made.name))
+	}
+	if err := one.prepare(w.cmd, &c); err != nil {
+		return err
+	}
+	var file *os.File
+	defer func() {
+		if file != nil {
+			file.Close()
+		}
+	}()
+	err := one.convertFrom(&c, nil, func() (in *input.Input, err error) {
+		if file, err = os.Open(made.path); err != nil {
+			return nil, fail(exitOutput, err)
+		}
+		in, err = input.FromReader(made.name, file, one.inputOptions(c.NeedsAgain()))
+		if err != nil {
+			return nil, one.notOpened(err)
+		}
+		return in, nil
+	})
+	if err == nil || codeOf(err) == exitIncomplete {
+		w.mu.Lock()
+		w.windows++
+		w.events += one.sum.Events
+		w.mu.Unlock()
+		w.note("%s", one.sum.Line())
+	}
+	return err
+}
+
+// windowName is the name of an output of a window.
+var windowName = regexp.MustCompile(`_(\d{8}_\d{6})[^/]*$`)
+
+const windowTime = "20060102_150405"
+
+// rotate removes the outputs of earlier windows that --keep and --keep-size do not keep, the oldest first.
+func (w *windowing) rotate(now time.Time) {
+	if w.r.keep == 0 && w.r.keepSize == 0 || w.r.Output.Destination == formats.ToNothing {
+		return
+	}
+	entries, err := os.ReadDir(w.r.out)
+	if err != nil {
+		return
+	}
+	type output struct {
+		name string
+		at   time.Time
+		size int64
+	}
+	var list []output
+	for _, e := range entries {
+		found := windowName.FindStringSubmatch(e.Name())
+		if found == nil || !slices.ContainsFunc(w.r.To.Exts, func(ext string) bool { return filepath.Ext(ext) == filepath.Ext(e.Name()) }) {
+			continue
+		}
+		info, ierr := e.Info()
+		at, terr := time.ParseInLocation(windowTime, found[1], time.UTC)
+		if ierr == nil && terr == nil && info.Mode().IsRegular() {
+			list = append(list, output{e.Name(), at, info.Size()})
+		}
+	}
+	slices.SortFunc(list, func(x, y output) int { return y.at.Compare(x.at) })
+	total := int64(0)
+	for _, o := range list {
+		total += o.size
+		if w.r.keep > 0 && now.Sub(o.at) > time.Duration(w.r.keep) || w.r.keepSize > 0 && total > w.r.keepSize {
+			if err := os.Remove(filepath.Join(w.r.out, o.name)); err != nil && !errors.Is(err, os.ErrNotExist) {
+				w.note("%s: %v", o.name, err)
+			}
+		}
+	}
+}

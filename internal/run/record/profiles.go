@@ -1,0 +1,177 @@
+package record
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ntconv/ntconv/diagnostics"
+	"github.com/ntconv/ntconv/internal/events/clr"
+)
+
+// Names of providers that only recordings need.
+const (
+	runtimePrivate = "Microsoft-Windows-DotNETRuntimePrivate"
+	tplEvents      = "System.Threading.Tasks.TplEventSource"
+	hosting        = "Microsoft.AspNetCore.Hosting"
+	metricsSource  = "System.Diagnostics.Metrics"
+)
+
+// filterSpecs is the argument of the DiagnosticSource that lists what it writes, one specification a line.
+const filterSpecs = "FilterAndPayloadSpecs"
+
+// Spans is the specification that makes each event of the end of an Activity contain the whole span: see docs/otlp.md.
+const Spans = "[AS]*/Stop:-TraceId;SpanId;ParentSpanId;ActivityTraceFlags;TraceStateString;Kind;DisplayName;" +
+	"StartTimeTicks=StartTimeUtc.Ticks;DurationTicks=Duration.Ticks;Status;StatusDescription;Tags=TagObjects.*Enumerate;" +
+	"ActivitySourceVersion=Source.Version;HasRemoteParent;Events;Links;SchemaUrl=Source.TelemetrySchemaUrl;" +
+	"SourceTags=Source.Tags.*Enumerate"
+
+// databaseSpecs are the commands of SqlClient and Entity Framework Core as activities.
+var databaseSpecs = []string{
+	"SqlClientDiagnosticListener/System.Data.SqlClient.WriteCommandBefore@Activity1Start:-Command;Command.CommandText;ConnectionId;Operation;Command.Connection.ServerVersion;Command.CommandTimeout;Command.CommandType;Command.Connection.ConnectionString;Command.Connection.Database;Command.Connection.DataSource;Command.Connection.PacketSize",
+	"SqlClientDiagnosticListener/System.Data.SqlClient.WriteCommandAfter@Activity1Stop:",
+	"Microsoft.EntityFrameworkCore/Microsoft.EntityFrameworkCore.Database.Command.CommandExecuting@Activity2Start:-Command;Command.CommandText;ConnectionId;IsAsync;Command.Connection.ClientConnectionId;Command.Connection.ServerVersion;Command.CommandTimeout;Command.CommandType;Command.Connection.ConnectionString;Command.Connection.Database;Command.Connection.DataSource;Command.Connection.PacketSize",
+	"Microsoft.EntityFrameworkCore/Microsoft.EntityFrameworkCore.Database.Command.CommandExecuted@Activity2Stop:",
+}
+
+// Keywords of rundowns.
+const (
+	DefaultRundown = diagnostics.DefaultRundown // names, code and IL maps of all methods
+	rundownGC      = 1
+)
+
+// A Profile is a named set of providers.
+type Profile struct {
+	Name, Doc string
+	// Rundown is the keywords of the rundown, if this is the only profile.
+	Rundown   uint64
+	Providers []diagnostics.Provider
+}
+
+// Profiles returns the named sets: those of dotnet-trace with its names and meanings, then those for signals of OTLP.
+func Profiles() []Profile {
+	return []Profile{
+		{"dotnet-common", "collections, exceptions, loading, compilation and thread pool of the runtime", DefaultRundown, []diagnostics.Provider{
+			{Name: clr.Runtime, Keywords: 0x100003801D, Level: levelInformational},
+		}},
+		{"dotnet-sampled-thread-time", "samples of the stacks of all managed threads, about 1,000 per second", DefaultRundown, []diagnostics.Provider{
+			{Name: clr.SampleProfiler, Level: levelInformational},
+		}},
+		{"gc-verbose", "collections and sampled allocations", DefaultRundown, []diagnostics.Provider{
+			{Name: clr.Runtime, Keywords: 0x8003, Level: levelVerbose},
+		}},
+		{"gc-collect", "collections only, at very low overhead", rundownGC, []diagnostics.Provider{
+			{Name: clr.Runtime, Keywords: 1, Level: levelInformational},
+			{Name: runtimePrivate, Keywords: 1, Level: levelInformational},
+		}},
+		{"database", "commands of SqlClient and Entity Framework Core", DefaultRundown, []diagnostics.Provider{
+			{Name: tplEvents, Keywords: 0x80, Level: levelInformational},
+			{Name: clr.DiagnosticSource, Keywords: 3, Level: levelVerbose, Arguments: argument(filterSpecs, strings.Join(databaseSpecs, "\n"))},
+		}},
+		{"spans", "Activities of all sources, with everything that a span has", 0, []diagnostics.Provider{
+			{Name: clr.DiagnosticSource, Keywords: 3, Level: levelVerbose, Arguments: argument(filterSpecs, Spans)},
+		}},
+		{"logs", "messages of ILogger", 0, []diagnostics.Provider{
+			{Name: clr.Logging, Keywords: 4, Level: levelVerbose},
+		}},
+		{"metrics", "instruments of System.Runtime and ASP.NET Core, and the counters of older runtimes, each second", 0, counters(nil)},
+	}
+}
+
+// argument returns a quoted argument.
+func argument(key, value string) string { return key + `="` + value + `"` }
+
+// defaultMeters are the meters of .NET itself; a meter that a program lacks costs nothing.
+var defaultMeters = []string{
+	"System.Runtime", "Microsoft.AspNetCore.Hosting", "Microsoft.AspNetCore.Server.Kestrel", "System.Net.Http", "System.Net.NameResolution",
+}
+
+// session is the ID of the metrics of our recordings. Programs share one set of instruments among all recorders with it.
+const session = "SHARED"
+
+// counters returns the providers that write instruments and counters, each second. names are those of meters and of event
+// counters; nil means those of .NET.
+func counters(names []string) []diagnostics.Provider {
+	sources := names
+	if names == nil {
+		names, sources = defaultMeters, []string{"System.Runtime"}
+	}
+	list := []diagnostics.Provider{{
+		Name: metricsSource, Keywords: 2, Level: levelInformational,
+		Arguments: fmt.Sprintf(`SessionId=%s;Metrics="%s";RefreshInterval=1;MaxTimeSeries=1000;MaxHistograms=20;ClientId=ntconv`,
+			session, strings.Join(names, ",")),
+	}}
+	for _, name := range sources {
+		if name != metricsSource {
+			list = append(list, diagnostics.Provider{Name: name, Level: levelInformational, Arguments: "EventCounterIntervalSec=1"})
+		}
+	}
+	return list
+}
+
+// Counters adds the instruments of meters and the counters of event sources with names, those of .NET if there are none.
+func (r *Request) Counters(names []string) {
+	for _, p := range counters(names) {
+		r.Add(p)
+	}
+	r.Profiles = append(r.Profiles, "metrics")
+}
+
+// cpuSampling is the name of older versions of dotnet-trace for what is now two profiles.
+const cpuSampling = "cpu-sampling"
+
+// DefaultProfiles are the profiles of dotnet-trace collect.
+var DefaultProfiles = []string{"dotnet-common", "dotnet-sampled-thread-time"}
+
+// ProfilesFor returns the profiles that an output of a format is about: those of dotnet-trace collect, and for OTLP one per
+// signal, all but profiles if signals is nil.
+func ProfilesFor(format string, signals []string) (names []string) {
+	switch {
+	case format == "prometheus":
+		return []string{"metrics"}
+	case format != "otlp":
+		return DefaultProfiles
+	case signals == nil:
+		return []string{"spans", "logs", "metrics"}
+	}
+	for _, s := range signals {
+		switch strings.TrimSpace(s) {
+		case "profiles":
+			names = append(names, DefaultProfiles...)
+		case "traces":
+			names = append(names, "spans")
+		case "all":
+			names = append(append(names, "spans", "logs", "metrics"), DefaultProfiles...)
+		default:
+			names = append(names, strings.TrimSpace(s))
+		}
+	}
+	return names
+}
+
+// Profile adds the providers of a profile. Errors wrap ErrRequest.
+func (r *Request) Profile(name string) error {
+	if name == cpuSampling {
+		for _, name := range DefaultProfiles {
+			if err := r.Profile(name); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	all := Profiles()
+	i := slices.IndexFunc(all, func(p Profile) bool { return p.Name == name })
+	if i < 0 {
+		var names []string
+		for _, p := range all {
+			names = append(names, p.Name)
+		}
+		return fmt.Errorf("%w: no profile is called %q; there are %s", ErrRequest, name, strings.Join(names, ", "))
+	}
+	for _, p := range all[i].Providers {
+		r.Add(p)
+	}
+	r.Rundown |= all[i].Rundown
+	r.Profiles = append(r.Profiles, name)
+	return nil
+}

@@ -1,0 +1,152 @@
+package record
+
+import (
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/data/message"
+	"github.com/ntconv/ntconv/internal/events/clr"
+	"github.com/ntconv/ntconv/internal/profile/meters"
+	"github.com/ntconv/ntconv/internal/select/selection"
+	"github.com/ntconv/ntconv/symbol"
+)
+
+// A Status observes the events of a recording while they are read. Text is safe for concurrent use.
+type Status struct {
+	// StopOn, if not nil, selects the events of which the first ends the recording.
+	StopOn *selection.Options
+	// Names, if not nil, is a table that learns from the events, and from which the method with most samples gets its name.
+	Names *symbol.Table
+
+	recording *Recording
+	events    atomic.Int64
+	lost      atomic.Int64
+	hottest   atomic.Pointer[string]
+	found     atomic.Bool // an event of StopOn
+}
+
+// Of sets the recording that the status is about.
+func (s *Status) Of(r *Recording) { s.recording = r }
+
+// Found reports whether an event of StopOn ended the recording.
+func (s *Status) Found() bool { return s.found.Load() }
+
+// Lost returns the number of events that the process dropped.
+func (s *Status) Lost() int64 { return s.lost.Load() }
+
+// Text describes the recording so far: 12 s, 1,234 events, 3 lost, hottest Shop.Cart.Add (31%).
+func (s *Status) Text() string {
+	text := time.Since(s.recording.Begun()).Round(time.Second).String() + ", " + message.Count(s.events.Load(), "event")
+	if n := s.lost.Load(); n > 0 {
+		text += ", " + message.Group(n) + " lost"
+	}
+	if name := s.hottest.Load(); name != nil {
+		text += ", hottest " + *name
+	}
+	return text
+}
+
+// Source returns a source with the events of src that the status observes.
+func (s *Status) Source(src ntconv.Source) ntconv.Source {
+	w := &watched{Source: src, status: s}
+	if s.StopOn != nil {
+		if sel, err := s.StopOn.For(src.Info().Clock, src.Info().Clock.Tick); err == nil {
+			w.stop = sel.Keep
+		}
+	}
+	if s.Names != nil {
+		w.top = &hottest{names: s.Names, counts: map[hot]int{}, shown: time.Now()}
+	}
+	return w
+}
+
+// A watched is a source whose events a Status observes.
+type watched struct {
+	ntconv.Source
+	status *Status
+	stop   func(*ntconv.Event) bool // nil: nothing ends the recording
+	top    *hottest                 // nil: not wanted
+}
+
+// Next implements ntconv.Source.
+func (w *watched) Next() (*ntconv.Event, error) {
+	e, err := w.Source.Next()
+	if err != nil {
+		return e, err
+	}
+	switch e.Kind {
+	case ntconv.KindLost:
+		w.status.lost.Add(int64(e.Lost))
+	case ntconv.KindEvent:
+		w.status.events.Add(1)
+		if w.stop != nil && w.stop(e) {
+			w.stop = nil
+			w.status.found.Store(true)
+			w.status.recording.Stop()
+		}
+		if w.top != nil {
+			w.top.see(e, w.status)
+		}
+	}
+	return e, nil
+}
+
+// A hottest finds the method that is most often the innermost one of a sample, of the last seconds.
+type hottest struct {
+	names  *symbol.Table
+	counts map[hot]int
+	total  int
+	shown  time.Time
+}
+
+// externalCode is the type of samples of threads in native code, which mostly wait.
+const externalCode = 1
+
+// A hot is the innermost frame of samples.
+type hot struct {
+	process *ntconv.Process
+	pc      uint64
+}
+
+// hottestEvery is the interval after which the hottest method is determined again, from the samples since then.
+const hottestEvery = 2 * time.Second
+
+// see observes an event.
+func (h *hottest) see(e *ntconv.Event, s *Status) {
+	h.names.Observe(e)
+	if !meters.IsSample(e.Type) || e.Stack == nil || len(e.Stack.PCs) == 0 {
+		return
+	}
+	var sample clr.Sample
+	if clr.ParseSample(e, &sample) && sample.Type == externalCode {
+		return
+	}
+	h.total++
+	h.counts[hot{meters.ProcessOf(e.Thread), e.Stack.PCs[0]}]++
+	if h.total%64 == 0 && time.Since(h.shown) >= hottestEvery {
+		h.show(e, s)
+	}
+}
+
+// show publishes the hottest method, and starts again.
+func (h *hottest) show(e *ntconv.Event, s *Status) {
+	byName := map[string]int{}
+	best := ""
+	for at, n := range h.counts {
+		for _, f := range h.names.AppendFrames(nil, at.process, &ntconv.Stack{PCs: []uint64{at.pc}}, e.Time)[:1] {
+			name := f.Func.Name
+			byName[name] += n
+			if f.Flags&ntconv.FrameUnresolved == 0 && (best == "" || byName[name] > byName[best]) {
+				best = name
+			}
+		}
+	}
+	if best != "" {
+		text := fmt.Sprintf("%s (%d%%)", best, 100*byName[best]/h.total)
+		s.hottest.Store(&text)
+	}
+	clear(h.counts)
+	h.total, h.shown = 0, time.Now()
+}

@@ -1,0 +1,286 @@
+package split
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/events/clr"
+	"github.com/ntconv/ntconv/internal/events/recording"
+	"github.com/ntconv/ntconv/internal/profile/rounds"
+)
+
+// A Window is a part of a trace that is divided by time while it is recorded.
+type Window struct {
+	Number     int          // from 0; numbers without events are omitted
+	Begin, End ntconv.Ticks // End is exclusive
+}
+
+// WindowOptions configure a Windows.
+type WindowOptions struct {
+	// Every is the length of a window.
+	Every time.Duration
+	// Create returns the sink of a window with its first event. Windows closes it when the window is complete. The sink must
+	// number the events again and accept them out of time order.
+	Create func(Window) (ntconv.Sink, error)
+}
+
+// A Windows is a sink that divides a trace into windows while it is recorded, in one reading: each stands alone as a part of a
+// Splitter does, with what the trace has stated about its methods so far. A window is complete when a later event shows that
+// none of its own can come, or when Advance does; events of threads that wrote later go into the oldest window that is open. It
+// is not safe for concurrent use.
+//
+// Its memory is that of the descriptions of all code that exists in the process: a description replaces that of the code
+// that was at the same address before.
+type Windows struct {
+	info    *ntconv.Info
+	options WindowOptions
+	every   int64 // ticks
+	slack   ntconv.Ticks
+
+	open    []*window // in the order of their numbers
+	closed  int       // number of the first window that can be opened
+	types   symbolTypes
+	symbols symbolStore
+	at      map[uint64]int // indexes of symbols by the address of their code
+	other   map[string]int // those of other descriptions, by their content
+	live    int64          // bytes of the payloads of symbols
+	weights *rounds.PartWeights
+	labeler recording.Labeler
+
+	number  int64
+	late    int64
+	added   ntconv.Event
+	payload []byte
+}
+
+// A window is an open window.
+type window struct {
+	Window
+	sink   ntconv.Sink
+	stacks addressSet
+	last   *ntconv.Stack
+	end    ntconv.Ticks // latest time of an event
+}
+
+// windowSlack is how long a window waits for events of threads that write late: the runtime writes its buffers every 100 ms.
+const windowSlack = time.Second
+
+// NewWindows returns a Windows for a trace with info.
+func NewWindows(info *ntconv.Info, o WindowOptions) *Windows {
+	ticks := func(d time.Duration) int64 { return max(1, int64(d.Seconds()*float64(info.Clock.Freq))) }
+	return &Windows{
+		info: info, options: o, every: ticks(o.Every), slack: ntconv.Ticks(ticks(windowSlack)),
+		at: map[uint64]int{}, other: map[string]int{}, weights: rounds.NewPartWeights(info),
+	}
+}
+
+// Late returns the number of events that came after their window was complete, and are in a later one.
+func (w *Windows) Late() int64 { return w.late }
+
+// Learn keeps what an event of another recording of the same process states about methods and modules.
+func (w *Windows) Learn(e *ntconv.Event) {
+	if e.Kind == ntconv.KindEvent && w.types.of(e.Type) != notSymbols {
+		w.keep(e, -1)
+	}
+}
+
+// Write implements ntconv.Sink.
+func (w *Windows) Write(e *ntconv.Event) error {
+	switch e.Kind {
+	case ntconv.KindEvent:
+		return w.writeEvent(e)
+	case ntconv.KindLost:
+		err := w.weigh(w.weights.Event(e, w.current()))
+		if n := len(w.open); n > 0 && err == nil {
+			err = w.open[n-1].sink.Write(e)
+		}
+		return err
+	}
+	return w.weigh(w.weights.Event(e, w.current())) // a window has its own definitions and marks
+}
+
+// current returns the number of the latest open window.
+func (w *Windows) current() int {
+	if n := len(w.open); n > 0 {
+		return w.open[n-1].Number
+	}
+	return w.closed
+}
+
+func (w *Windows) writeEvent(e *ntconv.Event) error {
+	if err := w.Advance(e.Time); err != nil {
+		return err
+	}
+	of, err := w.windowOf(e.Time)
+	if err != nil {
+		return err
+	}
+	if err := w.weigh(w.weights.Event(e, of.Number)); err != nil {
+		return err
+	}
+	if e.Stack != nil && e.Stack != of.last {
+		of.last = e.Stack
+		of.stacks.addStack(e.Stack)
+	}
+	of.end = max(of.end, e.Time)
+	if w.types.of(e.Type) != notSymbols {
+		w.keep(e, of.Number)
+	}
+	return of.sink.Write(e)
+}
+
+// windowOf returns the window of a time, and opens it if necessary.
+func (w *Windows) windowOf(at ntconv.Ticks) (*window, error) {
+	n := int((int64(at) - int64(w.info.Clock.Tick)) / w.every)
+	if n < w.closed {
+		w.late++
+		n = w.closed
+		if len(w.open) > 0 {
+			return w.open[0], nil
+		}
+	}
+	i := 0
+	for ; i < len(w.open); i++ {
+		if w.open[i].Number == n {
+			return w.open[i], nil
+		}
+		if w.open[i].Number > n {
+			break
+		}
+	}
+	begin := w.info.Clock.Tick + ntconv.Ticks(int64(n)*w.every)
+	of := &window{
+		Window: Window{Number: n, Begin: begin, End: begin + ntconv.Ticks(w.every)}, stacks: make(addressSet, setWords), end: begin,
+	}
+	var err error
+	if of.sink, err = w.options.Create(of.Window); err != nil {
+		return nil, err
+	}
+	w.open = append(w.open[:i], append([]*window{of}, w.open[i:]...)...)
+	return of, nil
+}
+
+// Advance completes the windows that no event can belong to any more if the process has written everything up to now.
+func (w *Windows) Advance(now ntconv.Ticks) error {
+	for len(w.open) > 0 && w.open[0].End+w.slack <= now {
+		if err := w.shut(w.open[0]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// shut completes the oldest window.
+func (w *Windows) shut(of *window) error {
+	w.open, w.closed = w.open[1:], of.Number+1
+	err := w.replicate(of)
+	return errors.Join(err, of.sink.Close())
+}
+
+// replicate writes what a window needs of the descriptions in others.
+func (w *Windows) replicate(of *window) error {
+	methods := map[uint64]bool{}
+	for i := range w.symbols.events {
+		if x := &w.symbols.events[i]; x.kind == codeSymbol && of.stacks.overlaps(x.first, x.last) {
+			methods[x.method] = true
+		}
+	}
+	labels := func(x *symbolEvent) *ntconv.Labels { return w.labeler.Labels(x.labels, recording.Before) }
+	for i := range w.symbols.events {
+		x := &w.symbols.events[i]
+		if x.part == of.Number || x.kind == codeSymbol && !of.stacks.overlaps(x.first, x.last) ||
+			x.kind == codeMap && !methods[x.method] {
+			continue
+		}
+		w.added = ntconv.Event{
+			Time: of.Begin, CPU: x.cpu, Offset: -1, Type: x.typ, Thread: x.thread, Capture: x.thread, Labels: labels(x), Payload: x.payload,
+		}
+		if err := of.sink.Write(&w.added); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// keep keeps a description for all windows that follow. part is the window that has the event itself.
+func (w *Windows) keep(e *ntconv.Event, part int) {
+	if unloads(e.Type) {
+		return // the window of the event has it; later ones have no stack with the code
+	}
+	w.number++
+	w.live += int64(len(e.Payload))
+	w.symbols.add(e, e.Type, e.Thread, w.number, part)
+	last := len(w.symbols.events) - 1
+	x := &w.symbols.events[last]
+	if x.kind == codeSymbol {
+		putLast(w, w.at, x.first)
+	} else {
+		putLast(w, w.other, fmt.Sprintf("%s/%d/%d %s", e.Type.Provider, e.Type.ID, e.Type.Version, x.payload))
+	}
+	if w.symbols.bytes > 2*w.live+minCompaction {
+		w.compact()
+	}
+}
+
+// putLast moves the last description to the place of one with an equal key, or gives it a place.
+func putLast[K comparable](w *Windows, places map[K]int, key K) {
+	last := len(w.symbols.events) - 1
+	old, known := places[key]
+	if !known {
+		places[key] = last
+		return
+	}
+	w.live -= int64(len(w.symbols.events[old].payload))
+	w.symbols.events[old] = w.symbols.events[last]
+	w.symbols.events = w.symbols.events[:last]
+}
+
+// unloads reports whether events of a type end what others describe.
+func unloads(t *ntconv.Type) bool {
+	return t.Provider == clr.Runtime && (t.ID == methodUnload || t.ID == methodUnloadVerbose || t.ID == moduleUnload)
+}
+
+// minCompaction is the number of bytes of replaced descriptions below which their memory is kept.
+const minCompaction = 16 << 20
+
+// compact copies the descriptions that are in use, so that the memory of replaced ones is freed.
+func (w *Windows) compact() {
+	old := w.symbols.events
+	w.symbols = symbolStore{}
+	for i := range old {
+		x := old[i]
+		x.payload = w.symbols.copyOf(x.payload)
+		w.symbols.events = append(w.symbols.events, x)
+	}
+}
+
+// weigh writes weights to the windows that are open.
+func (w *Windows) weigh(list []rounds.PartWeight) error {
+	for i := range list {
+		for _, of := range w.open {
+			if of.Number != list[i].Part {
+				continue
+			}
+			w.payload = list[i].AppendPayload(w.payload[:0])
+			w.added = ntconv.Event{
+				Time: of.end, CPU: ntconv.CPUUnknown, Offset: -1, Payload: w.payload,
+				Type: list[i].Type, Thread: list[i].Thread, Capture: list[i].Capture,
+			}
+			if err := of.sink.Write(&w.added); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Close implements ntconv.Sink: it completes all windows.
+func (w *Windows) Close() error {
+	err := w.weigh(w.weights.End())
+	for len(w.open) > 0 {
+		err = errors.Join(err, w.shut(w.open[0]))
+	}
+	return err
+}
