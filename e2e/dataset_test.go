@@ -91,6 +91,24 @@ func TestDatasetTables(t *testing.T) {
 	}
 }
 
+// A service is what it is called, also if engines have a meaning for such a name, by the directories and by the column.
+func TestDatasetNames(t *testing.T) {
+	program, err := duckdb()
+	must(t, err)
+	names := []string{"42", "NULL", "a b/c=d%41", "null", "shop"}
+	fleet := filepath.Join(t.TempDir(), "fleet")
+	for i, trace := range tracesForTables(t)[:len(names)] {
+		collect(t, fleet, []string{trace}, "--typed", "none", "--service", names[i])
+	}
+	want := "service\n" + strings.Join(names, "\n") + "\n"
+	for _, hive := range []string{"true, hive_types = {'service': VARCHAR}", "false"} {
+		query := fmt.Sprintf("SELECT DISTINCT service FROM read_parquet('%s/events/*/*/*.parquet', hive_partitioning = %s) WHERE service IS NOT NULL ORDER BY ALL", fleet, hive)
+		if r := run(t, program, "-csv", "-c", query); strings.ReplaceAll(string(r.stdout), `"`, "") != want {
+			t.Errorf("hive_partitioning = %s:\n%s%s", hive, r.stdout, r.stderr)
+		}
+	}
+}
+
 // queried returns the result of a query over inputs, of which some may be cut.
 func queried(t *testing.T, query string, inputs ...string) string {
 	t.Helper()

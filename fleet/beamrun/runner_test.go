@@ -202,8 +202,17 @@ func TestFlags(t *testing.T) {
 	dir := t.TempDir()
 	traces(t, dir, 0)
 	r := fleet(t, dir, "0", "pipeline", "tables", "--dataset", "beam", "in", "--", "--no_such_flag=1")
-	if r.code != 6 || !strings.Contains(r.stderr, "--no_such_flag: Apache Beam does not have this flag") {
+	if r.code != 1 || !strings.Contains(r.stderr, "--runner prism: --no_such_flag: Apache Beam does not have this flag") {
 		t.Errorf("code %d: %s", r.code, r.stderr)
+	}
+	for runner, missing := range map[string]string{"flink": "endpoint", "spark": "endpoint", "dataflow": "project"} {
+		r := fleet(t, dir, "0", "pipeline", "tables", "--dataset", "beam", "in", "--runner", runner)
+		if r.code != 1 || !strings.Contains(r.stderr, "--runner "+runner+": the runner needs a value: want --"+missing+"=VALUE after --") {
+			t.Errorf("%s without its flags: code %d: %s", runner, r.code, r.stderr)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(dir, "beam")); err == nil {
+		t.Error("a dataset was created")
 	}
 	r = fleet(t, dir, "0", "pipeline", "tables", "--dataset", "beam", "in", "--runner", "flink", "--", "--endpoint=127.0.0.1:1")
 	if r.code == 0 || !strings.Contains(r.stderr, "beam: the pipeline failed") {

@@ -74,6 +74,9 @@ func open(ctx context.Context, address string, properties map[string]string, pre
 	maps.Copy(p, properties)
 	name := p.Get(nameKey, defaultName)
 	c, err := icecatalog.Load(ctx, name, p)
+	if errors.Is(err, icecatalog.ErrCatalogNotFound) {
+		return nil, fmt.Errorf("%w: %s: .iceberg-go.yaml in the home directory, or in GOICEBERG_HOME, has no catalog of this name with a known type", catalog.ErrAddress, shown(address))
+	}
 	if err != nil {
 		return nil, fmt.Errorf("open catalog %s: %w", shown(address), err)
 	}

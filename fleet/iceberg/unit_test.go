@@ -180,7 +180,7 @@ func TestRefusals(t *testing.T) {
 		{"hadoop:", "hadoop: has no directory", 1},
 		{"sqlite:", "sqlite: has no file", 1},
 		{"iceberg:", "iceberg: has no name", 1},
-		{"iceberg:none", "open catalog iceberg:none: catalog type not registered", 6},
+		{"iceberg:none", "iceberg:none: .iceberg-go.yaml in the home directory, or in GOICEBERG_HOME, has no catalog of this name", 1},
 		{filepath.Join(dir, "file"), "not a directory", 6},
 		{"sqlite:" + filepath.Join(dir, "missing", "catalog.db"), "unable to open database file", 6},
 		{"rest+http://user:secret@127.0.0.1:1/x?token=secret", "open catalog rest+http://127.0.0.1:1/x: ", 6},

@@ -16,6 +16,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/ntconv/ntconv/internal/files/store"
@@ -44,11 +45,22 @@ func open(ctx context.Context, address, parameters string) (store.Store, error) 
 	if err != nil {
 		return nil, err
 	}
-	return &bucket{b}, nil
+	return &bucket{b: b}, nil
 }
 
 // A bucket is a store.Store.
-type bucket struct{ b *blob.Bucket }
+type bucket struct {
+	b    *blob.Bucket
+	seen atomic.Bool // the bucket exists
+}
+
+// noBucket returns the error of a request that only fails with fs.ErrNotExist if there is no such bucket.
+func noBucket(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return &storeError{"there is no such bucket", err, fs.ErrNotExist}
+	}
+	return err
+}
 
 // pause is that of store.Retry, whose attempts are in addition to those of the clients.
 const pause = 100 * time.Millisecond
@@ -131,13 +143,21 @@ var nextSteps = map[string]string{
 // Stat implements store.Store.
 func (s *bucket) Stat(ctx context.Context, key string) (*store.Object, error) {
 	o := &store.Object{Key: key}
-	return o, again(func() error {
+	err := again(func() error {
 		a, err := s.b.Attributes(ctx, key)
 		if err == nil {
 			o.Size, o.ModTime = a.Size, a.ModTime
 		}
 		return err
 	})
+	if errors.Is(err, fs.ErrNotExist) && !s.seen.Load() { // the answer does not say of what
+		exists, failed := s.b.IsAccessible(ctx)
+		if failed == nil && !exists {
+			return o, noBucket(err)
+		}
+		s.seen.Store(exists)
+	}
+	return o, err
 }
 
 // Read implements store.Store.
@@ -170,7 +190,7 @@ func (s *bucket) List(ctx context.Context, prefix, delimiter string) iter.Seq2[*
 				return err
 			})
 			if err != nil {
-				yield(nil, err)
+				yield(nil, noBucket(err))
 				return
 			}
 			for _, o := range list {
@@ -244,7 +264,7 @@ func (w *writer) Commit() error {
 	}
 	w.done = true
 	defer w.cancel()
-	return described(w.w.Close())
+	return noBucket(described(w.w.Close()))
 }
 
 // Abort implements store.Writer.

@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"math/rand/v2"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -109,6 +110,24 @@ func TestAbsent(t *testing.T) {
 	all.Wait()
 	if won.Load() != 1 {
 		t.Errorf("%d writers succeeded", won.Load())
+	}
+}
+
+// TestNoBucket checks that a bucket that does not exist is not reported as a missing file.
+func TestNoBucket(t *testing.T) {
+	use(t)
+	for name, want := range map[string]bool{"s3://absent/a": true, "s3://absent/a/b": true, "s3://bucket/a": false} {
+		_, opened := store.Open(name)
+		_, found := store.Stat(name)
+		_, listed := store.ReadDir(name)
+		for what, err := range map[string]error{"open": opened, "stat": found, "list": listed} {
+			if !errors.Is(err, fs.ErrNotExist) || strings.Contains(err.Error(), "no such bucket") != want {
+				t.Errorf("%s %s: %v", what, name, err)
+			}
+		}
+	}
+	if err := store.WriteBytes("s3://absent/a", nil, store.CreateOptions{}); err == nil || !strings.Contains(err.Error(), "no such bucket") {
+		t.Errorf("write: %v", err)
 	}
 }
 

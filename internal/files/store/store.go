@@ -3,6 +3,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -128,7 +129,7 @@ func Join(name string, elements ...string) string {
 	for i, e := range elements {
 		elements[i] = filepath.ToSlash(e)
 	}
-	return scheme + "://" + path.Join(append([]string{rest}, elements...)...)
+	return scheme + "://" + path.Join(append([]string{cmp.Or(rest, "/")}, elements...)...) // without a bucket, no element becomes one
 }
 
 // Split is filepath.Split for names of files and of objects, without the separator at the end of dir.
