@@ -32,6 +32,7 @@ type collection struct {
 	keys      []dataset.Key // of --partition, nil if it is not given
 	service   string
 	replace   bool
+	source    string   // of the only input, a temporary file; "" means its name
 	settings  string   // the flags that determine the tables, as words of the command line
 	typed     []string // of --typed, nil if it is not given
 	*inputFlags

@@ -270,7 +270,7 @@ func (t *tracing) convert(p *pass.Pass, o *outcome) error {
 		return err
 	}
 	m := t.manifest(p, err)
-	m.Source = cmp.Or(m.Source, o.Input)
+	m.Source = cmp.Or(t.source(), o.Input)
 	t.added = true
 	o.Output, o.Events, o.Bytes = store.Join(t.set.Dir(), dataset.TraceKey+"="+t.addition.UID()), m.Events, t.app.sum.Bytes
 	if err == nil {
@@ -312,7 +312,10 @@ func (t *tracing) service() string {
 
 // source returns the name of the input in the dataset that the trace comes from, "" if it comes from none.
 func (t *tracing) source() string {
-	if t.from == nil {
+	switch {
+	case t.collection.source != "":
+		return t.collection.source
+	case t.from == nil:
 		return ""
 	}
 	return t.from.Source

@@ -13,6 +13,7 @@ import (
 
 // Groups of flags in the help.
 const (
+	groupRecording = "Recording"
 	groupOwn       = "Flags"
 	groupPipeline  = "Pipeline"
 	groupSelection = "Selection of events"
@@ -21,7 +22,7 @@ const (
 	groupLimits    = "Limits"
 )
 
-var groups = []string{groupOwn, groupPipeline, groupSelection, groupInput, groupReport, groupLimits}
+var groups = []string{groupRecording, groupOwn, groupPipeline, groupSelection, groupInput, groupReport, groupLimits}
 
 const groupKey = "ntconv-group"
 

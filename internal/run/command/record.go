@@ -56,6 +56,7 @@ type recorder struct {
 	every, keep recordTime // of windows
 	keepSize    int64
 	all         bool
+	set         collection // the dataset to which windows are added
 
 	program []string // words after --
 	status  record.Status
@@ -96,7 +97,7 @@ func profileLines() string {
 
 // collectCmd returns the command that records processes, for the words of a command line.
 func (a *app) collectCmd(args []string) *cobra.Command {
-	r := &recorder{buffer: defaultBuffer}
+	r := &recorder{buffer: defaultBuffer, set: collection{inputFlags: &inputFlags{jobs: 1}}}
 	format, formatErr := recordedFormat(wordsAfter(args, recordCommand))
 	r.Job = job.Job{To: format}
 	cmd := &cobra.Command{
@@ -123,10 +124,20 @@ func (a *app) collectCmd(args []string) *cobra.Command {
 		},
 	}
 	return a.withFlags(cmd, func() {
-		addGroup(cmd, groupOwn, func(flags *pflag.FlagSet) {
+		format := r.formatFlags()
+		addGroup(cmd, groupRecording, func(flags *pflag.FlagSet) {
 			r.bindRecording(flags)
+			if format.Lookup(formats.FlagKind) == nil {
+				r.bindKinds(flags)
+			}
+		})
+		addGroup(cmd, groupOwn, func(flags *pflag.FlagSet) {
 			flags.BoolVarP(&a.force, "force", "f", false, "overwrite an existing output")
-			r.bindFormat(flags)
+			format.VisitAll(func(f *pflag.Flag) {
+				if cmd.Flags().Lookup(f.Name) == nil { // a recording has its own --rundown
+					flags.AddFlag(f)
+				}
+			})
 		})
 		a.addInputFlags(cmd)
 		for _, name := range []string{"from", formats.FlagFollow} {
@@ -171,18 +182,25 @@ func (r *recorder) bindRecording(flags *pflag.FlagSet) {
 	r.bindOut(flags, "output `file`; - is standard output (default: NAME_DATE_TIME with the extension of the format)")
 }
 
-// bindFormat defines the flags of the format of the output. --kind, which some formats have, selects what is recorded, too.
-func (r *recorder) bindFormat(flags *pflag.FlagSet) {
-	switch {
-	case r.isVerbatim():
-		r.bind(pflag.NewFlagSet("", pflag.ContinueOnError)) // nothing is converted
-	case r.To != nil:
-		r.bind(flags)
+// formatFlags returns the flags of the format of the output. --kind, which some formats have, selects what is recorded, too.
+func (r *recorder) formatFlags() *pflag.FlagSet {
+	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+	if r.To == nil {
+		return flags
 	}
-	if flags.Lookup(formats.FlagKind) == nil {
-		flags.StringVar(&r.kinds, formats.FlagKind, "",
-			"record exactly what profiles of these `kinds` need: "+strings.Join(record.KindNames(), ", ")+"; comma-separated")
+	r.bind(flags)
+	if r.isVerbatim() { // nothing is converted
+		return pflag.NewFlagSet("", pflag.ContinueOnError)
 	}
+	if r.To.Out.Dataset {
+		r.set.bind(flags)
+	}
+	return flags
+}
+
+func (r *recorder) bindKinds(flags *pflag.FlagSet) {
+	flags.StringVar(&r.kinds, formats.FlagKind, "",
+		"record exactly what profiles of these `kinds` need: "+strings.Join(record.KindNames(), ", ")+"; comma-separated")
 }
 
 // isVerbatim reports whether the output has the bytes of the recording.

@@ -2,13 +2,13 @@ package command
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/ntconv/ntconv/internal/data/message"
@@ -52,7 +52,8 @@ type windowing struct {
 	temp  string // directory of the temporary traces
 	queue chan *madeWindow
 
-	mu      sync.Mutex // guards the following
+	over    atomic.Bool // no more windows come
+	mu      sync.Mutex  // guards the following
 	known   map[processID]bool
 	dropped int   // windows
 	failed  error // the first error of a recording
@@ -75,7 +76,7 @@ type madeWindow struct {
 // checkEvery rejects flags that need --every, or cannot be combined with it.
 func (r *recorder) checkEvery(cmd *cobra.Command) error {
 	if r.every == 0 {
-		for _, name := range []string{flagAll, flagKeep, flagKeepSize} {
+		for _, name := range []string{flagAll, flagKeep, flagKeepSize, flagDataset} {
 			if cmd.Flags().Changed(name) {
 				return failf(exitUsage, "--%s needs --%s", name, flagEvery)
 			}
@@ -84,6 +85,9 @@ func (r *recorder) checkEvery(cmd *cobra.Command) error {
 	}
 	r.Name("window"+r.To.Exts[0], false)
 	to := r.Output.Destination
+	if err := r.set.check(cmd, &r.conversion); err != nil || r.set.dir != "" {
+		return err
+	}
 	switch {
 	case time.Duration(r.every) < minEvery:
 		return failf(exitUsage, "--%s %s: want at least %s", flagEvery, time.Duration(r.every), minEvery)
@@ -108,8 +112,9 @@ func (a *app) recordEvery(cmd *cobra.Command, r *recorder) error {
 	}
 	a.severalOutputs = true
 	a.begin(&pass.Summary{Input: r.chosen(), To: r.To.Name})
-	if to := r.Output.Destination; to == formats.ToFile {
-		if err := os.MkdirAll(r.out, 0o777); err != nil {
+	a.onInterrupt("interrupted; windows that were delivered remain")
+	if r.directory() != "" {
+		if err := os.MkdirAll(r.directory(), 0o777); err != nil {
 			return outputFailure(err)
 		}
 	}
@@ -124,6 +129,7 @@ func (a *app) recordEvery(cmd *cobra.Command, r *recorder) error {
 	var delivered sync.WaitGroup
 	delivered.Go(w.deliver)
 	err = w.search(ctx)
+	w.over.Store(true)
 	close(w.queue)
 	delivered.Wait()
 	a.onInterrupt("")
@@ -254,14 +260,17 @@ func (w *windowing) drop(made *madeWindow, why string) {
 // deliver converts the windows until the queue is closed and empty.
 func (w *windowing) deliver() {
 	for made := range w.queue {
-		wait := time.Second
+		wait, last := time.Second, 0
 		for {
 			err := w.convert(made)
 			if err == nil || codeOf(err) == exitEmpty || codeOf(err) == exitIncomplete {
 				break
 			}
+			if w.over.Load() {
+				last++
+			}
 			w.note("%s: %v", made.name, err)
-			if codeOf(err) != exitOutput || len(w.queue) == cap(w.queue) || w.app.stopFollowing.Load() == nil {
+			if codeOf(err) != exitOutput || len(w.queue) == cap(w.queue) || last == lastAttempts {
 				w.drop(made, "it cannot be delivered")
 				break
 			}
@@ -273,11 +282,21 @@ func (w *windowing) deliver() {
 	}
 }
 
+// lastAttempts is the number of attempts to deliver a window after the end of the recordings.
+const lastAttempts = 2
+
 // convert writes or sends one window.
 func (w *windowing) convert(made *madeWindow) error {
 	one := w.app.forInput()
 	c := w.r.conversion
 	c.Output = nil
+	if w.r.set.dir != "" {
+		set := w.r.set
+		set.source = made.name
+		err := one.collect(w.cmd, &c, &set, []string{made.path})
+		w.delivered(one, err)
+		return err
+	}
 	c.in = made.name
 	if w.r.Output.Destination == formats.ToFile {
 		c.out = filepath.Join(w.r.out, c.To.OutputFor(made.name))
@@ -303,55 +322,78 @@ func (w *windowing) convert(made *madeWindow) error {
 		}
 		return in, nil
 	})
-	if err == nil || codeOf(err) == exitIncomplete {
-		w.mu.Lock()
-		w.windows++
-		w.events += one.sum.Events
-		w.mu.Unlock()
-		w.note("%s", one.sum.Line())
-	}
+	w.delivered(one, err)
 	return err
 }
 
+// delivered counts a window that was delivered.
+func (w *windowing) delivered(one *app, err error) {
+	if err != nil && codeOf(err) != exitIncomplete {
+		return
+	}
+	w.mu.Lock()
+	w.windows++
+	w.events += one.sum.Events
+	w.mu.Unlock()
+	w.note("%s", one.sum.Line())
+}
+
+// directory returns the directory of the outputs, "" if there is none.
+func (r *recorder) directory() string {
+	if r.Output.Destination == formats.ToNothing || r.set.dir != "" {
+		return ""
+	}
+	return r.out
+}
+
 // windowName is the name of an output of a window.
-var windowName = regexp.MustCompile(`_(\d{8}_\d{6})[^/]*$`)
+var windowName = regexp.MustCompile(`^.+-\d+_(\d{8}_\d{6})(\.[^/]*)?$`)
 
 const windowTime = "20060102_150405"
 
+// A windowOutput is an output of a window, of this run or an earlier one.
+type windowOutput struct {
+	name string
+	at   time.Time // its begin
+	size int64
+}
+
 // rotate removes the outputs of earlier windows that --keep and --keep-size do not keep, the oldest first.
 func (w *windowing) rotate(now time.Time) {
-	if w.r.keep == 0 && w.r.keepSize == 0 || w.r.Output.Destination == formats.ToNothing {
+	dir := w.r.directory()
+	if w.r.keep == 0 && w.r.keepSize == 0 || dir == "" {
 		return
 	}
-	entries, err := os.ReadDir(w.r.out)
-	if err != nil {
-		return
-	}
-	type output struct {
-		name string
-		at   time.Time
-		size int64
-	}
-	var list []output
-	for _, e := range entries {
-		found := windowName.FindStringSubmatch(e.Name())
-		if found == nil || !slices.ContainsFunc(w.r.To.Exts, func(ext string) bool { return filepath.Ext(ext) == filepath.Ext(e.Name()) }) {
-			continue
-		}
-		info, ierr := e.Info()
-		at, terr := time.ParseInLocation(windowTime, found[1], time.UTC)
-		if ierr == nil && terr == nil && info.Mode().IsRegular() {
-			list = append(list, output{e.Name(), at, info.Size()})
-		}
-	}
-	slices.SortFunc(list, func(x, y output) int { return y.at.Compare(x.at) })
+	list := w.outputs(dir)
+	slices.SortFunc(list, func(x, y windowOutput) int { return y.at.Compare(x.at) })
 	total := int64(0)
 	for _, o := range list {
 		total += o.size
 		if w.r.keep > 0 && now.Sub(o.at) > time.Duration(w.r.keep) || w.r.keepSize > 0 && total > w.r.keepSize {
-			if err := os.Remove(filepath.Join(w.r.out, o.name)); err != nil && !errors.Is(err, os.ErrNotExist) {
+			if err := os.RemoveAll(filepath.Join(dir, o.name)); err != nil {
 				w.note("%s: %v", o.name, err)
 			}
 		}
 	}
+}
+
+// outputs returns the outputs of windows in a directory: files with the extension of the format, or directories.
+func (w *windowing) outputs(dir string) (list []windowOutput) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		w.note("%v", err)
+	}
+	isDir := w.r.Output.Destination == formats.ToDir
+	for _, e := range entries {
+		found := windowName.FindStringSubmatch(e.Name())
+		if found == nil || e.IsDir() != isDir || !isDir && !slices.Contains(w.r.To.Exts, found[2]) {
+			continue
+		}
+		at, err := time.ParseInLocation(windowTime, found[1], time.UTC)
+		if err != nil {
+			continue
+		}
+		list = append(list, windowOutput{e.Name(), at, sizeBelow(filepath.Join(dir, e.Name()))})
+	}
+	return list
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/events/recording"
 	"github.com/ntconv/ntconv/internal/run/formats"
 	"github.com/ntconv/ntconv/internal/run/pass"
 	"github.com/ntconv/ntconv/internal/run/record"
@@ -120,25 +121,36 @@ func (d *windower) learn(named []byte) {
 	}
 }
 
-// Intervals at which the names of methods are asked for again.
+// Bounds of asking for the names of methods again.
 const (
-	firstRefresh = 5 * time.Second
-	maxRefresh   = 10 * time.Minute
+	refreshEvery = 500 * time.Millisecond
+	// refreshShare is the part of the time that a process may spend on answering, because a rundown delays its threads.
+	refreshShare = 0.1
 )
 
-// refresh asks for the names of methods again, ever less often: no event names precompiled methods when they are first used.
+// refresh asks for the names of methods again whenever an address without one appears: no event names precompiled methods when
+// they are first used. A window waits long enough to get the answer, unless it takes longer than the window.
 func (d *windower) refresh(ctx context.Context) {
-	for wait := firstRefresh; ; wait = min(2*wait, maxRefresh) {
+	for wait := refreshEvery; ; {
 		select {
 		case <-ctx.Done():
 			return
 		case <-time.After(wait):
 		}
+		wait = refreshEvery
+		d.mu.Lock()
+		n := d.windows.Unnamed()
+		d.mu.Unlock()
+		if n == 0 {
+			continue
+		}
+		begin := time.Now()
 		within, cancel := context.WithTimeout(ctx, time.Minute)
 		if named, err := d.target.KnownNames(within, nil); err == nil {
 			d.learn(named)
 		}
 		cancel()
+		wait = max(wait, time.Duration(float64(time.Since(begin))/refreshShare))
 	}
 }
 
@@ -196,12 +208,12 @@ type windowFile struct {
 func (d *windower) create(info *ntconv.Info, of split.Window) (ntconv.Sink, error) {
 	begin := d.clock.Time(of.Begin).UTC()
 	name := fmt.Sprintf("%s-%d_%s.nettrace", formats.FileName(d.target.Name), d.target.PID, begin.Format(windowTime))
-	file, err := os.Create(filepath.Join(d.windowing.temp, fmt.Sprintf("%d-%d.nettrace", d.target.PID, of.Number)))
+	file, err := os.Create(filepath.Join(d.windowing.temp, name))
 	if err != nil {
 		return nil, err
 	}
 	out := bufio.NewWriterSize(file, windowBuffer)
-	sink, err := writer.New(out, info, &writer.Options{Renumber: true, AllowLarge: true})
+	sink, err := writer.New(out, recording.Since(info, of.Begin), &writer.Options{Renumber: true, AllowLarge: true})
 	if err != nil {
 		file.Close()
 		return nil, err

@@ -3,6 +3,7 @@ package split
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/ntconv/ntconv"
@@ -49,6 +50,9 @@ type Windows struct {
 	weights *rounds.PartWeights
 	labeler recording.Labeler
 
+	seen  map[uint64]struct{} // addresses in stacks, see Unnamed
+	asked []uint64            // those since the last Unnamed
+
 	number  int64
 	late    int64
 	added   ntconv.Event
@@ -72,7 +76,7 @@ func NewWindows(info *ntconv.Info, o WindowOptions) *Windows {
 	ticks := func(d time.Duration) int64 { return max(1, int64(d.Seconds()*float64(info.Clock.Freq))) }
 	return &Windows{
 		info: info, options: o, every: ticks(o.Every), slack: ntconv.Ticks(ticks(windowSlack)),
-		at: map[uint64]int{}, other: map[string]int{}, weights: rounds.NewPartWeights(info),
+		at: map[uint64]int{}, other: map[string]int{}, seen: map[uint64]struct{}{}, weights: rounds.NewPartWeights(info),
 	}
 }
 
@@ -123,12 +127,15 @@ func (w *Windows) writeEvent(e *ntconv.Event) error {
 	if e.Stack != nil && e.Stack != of.last {
 		of.last = e.Stack
 		of.stacks.addStack(e.Stack)
+		w.ask(e.Stack)
 	}
 	of.end = max(of.end, e.Time)
 	if w.types.of(e.Type) != notSymbols {
 		w.keep(e, of.Number)
 	}
-	return of.sink.Write(e)
+	w.added = *e
+	w.added.Flags &^= ntconv.FlagSorted | ntconv.FlagLate // descriptions that are earlier follow at the end
+	return of.sink.Write(&w.added)
 }
 
 // windowOf returns the window of a time, and opens it if necessary.
@@ -235,6 +242,44 @@ func putLast[K comparable](w *Windows, places map[K]int, key K) {
 	w.live -= int64(len(w.symbols.events[old].payload))
 	w.symbols.events[old] = w.symbols.events[last]
 	w.symbols.events = w.symbols.events[:last]
+}
+
+// maxSeen bounds the addresses that are remembered.
+const maxSeen = 1 << 20
+
+// ask notes the addresses of a stack that were in none before.
+func (w *Windows) ask(s *ntconv.Stack) {
+	for _, pc := range s.PCs {
+		if _, known := w.seen[pc]; known {
+			continue
+		}
+		if len(w.seen) == maxSeen {
+			clear(w.seen)
+		}
+		w.seen[pc] = struct{}{}
+		w.asked = append(w.asked, pc)
+	}
+}
+
+// Unnamed returns how many addresses appeared in stacks since the last call that no description covers. No event describes
+// precompiled code when it is first used; Learn does, with the events of another recording. An address counts once.
+func (w *Windows) Unnamed() (n int) {
+	if len(w.asked) == 0 {
+		return 0
+	}
+	starts := make([]uint64, 0, len(w.at))
+	for first := range w.at {
+		starts = append(starts, first)
+	}
+	slices.Sort(starts)
+	for _, pc := range w.asked {
+		i, found := slices.BinarySearch(starts, pc)
+		if !found && (i == 0 || pc > w.symbols.events[w.at[starts[i-1]]].last) {
+			n++
+		}
+	}
+	w.asked = w.asked[:0]
+	return n
 }
 
 // unloads reports whether events of a type end what others describe.
