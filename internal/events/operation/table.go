@@ -15,9 +15,7 @@ const (
 
 func ended(by string) [2]string { return [2]string{by} }
 
-func collect(events string) string {
-	return "dotnet-trace collect --clrevents " + events + " records them"
-}
+func collect(kind string) string { return "ntconv collect --kind " + kind + " records them" }
 
 // table lists the operations in the runtime's manifests, and those of sources whose events contain IDs. It does not
 // contain events that report only a count, such as WorkerThreadCreate, because they do not identify an operation.
@@ -57,7 +55,7 @@ var table = [...]Operation{
 		Provider: runtime, Pair: "WaitHandleWait", Begin: "WaitHandleWaitStart", End: ended("WaitHandleWaitStop"),
 		Name: "wait", Span: "Wait", Source: Waits, Kind: "wait",
 		During: "wait", Example: "wait.duration > 10ms", Noun: "wait",
-		Record: "dotnet-trace collect --clrevents waithandle --clreventlevel verbose records them (.NET 9)",
+		Record: collect("wait") + " (.NET 9)",
 		Fields: []Field{
 			{"WaitSource", AttrWaitSource, "source", Word}, {"AssociatedObjectID", "dotnet.wait.object_id", "object_id", Number},
 		},
@@ -67,7 +65,7 @@ var table = [...]Operation{
 		Key: ByThreadField, Field: "MethodID", EndsAlone: true, // methods that were compiled ahead of time are loaded, too
 		Name: "jit", Span: "JIT", Source: JIT, Encloses: EnclosesAll, Kind: "jit",
 		During: "jit", Example: `jit.method =~ "Cart"`, Noun: "compilation",
-		Record: "dotnet-trace collect --clrevents jit --clreventlevel verbose records them",
+		Record: collect("jit"),
 		Fields: []Field{
 			{"", AttrFunction, "method", Method}, {"MethodILSize", "dotnet.jit.il_size", "il_size", Number},
 			{"MethodSize", "dotnet.jit.code_size", "code_size", Number},
@@ -76,7 +74,7 @@ var table = [...]Operation{
 	{
 		Provider: runtime, Pair: "Exception", Begin: "ExceptionThrown", End: ended("ExceptionThrownStop"),
 		Name: "exception", Span: "Exception", Source: Exceptions, Encloses: EnclosesHandlers, Kind: "exceptions",
-		During: "exception", Example: `exception.type == "System.IO.IOException"`, Noun: "exception", Record: collect("exception"),
+		During: "exception", Example: `exception.type == "System.IO.IOException"`, Noun: "exception", Record: collect("exceptions"),
 		Fields: []Field{
 			{"ExceptionType", AttrExceptionType, "type", Type}, {"ExceptionMessage", "exception.message", "message", Text},
 		},
@@ -85,13 +83,13 @@ var table = [...]Operation{
 		Provider: runtime, Pair: "TypeLoad", Begin: "TypeLoadStart", End: ended("TypeLoadStop"),
 		Key: ByThreadField, Field: "TypeLoadStartID", Kind: "typeload",
 		During: "typeload", Example: `typeload.type =~ "Cart"`, Noun: "load of a type", Plural: "loads of types",
-		Record: collect("typediagnostic"),
+		Record: collect("typeload"),
 		Fields: []Field{{"TypeName", "", "type", Type}, {"LoadLevel", "", "level", Number}},
 	},
 	{
 		Provider: TPL, Pair: "Task", Begin: "TaskStarted", End: ended("TaskCompleted"), Key: ByField, Field: "TaskID", Kind: "tasks",
 		During: "task", Example: "task.duration > 10ms", Noun: "task",
-		Record: "dotnet-trace collect --providers " + TPL + ":0x3:4 records them",
+		Record: collect("tasks"),
 		Fields: []Field{{"TaskID", "", "id", Number}},
 	},
 	{

@@ -70,6 +70,7 @@ type app struct {
 	followed         context.Context // of following
 	cleaner          *fileio.Cleaner
 	publish          atomic.Pointer[func()] // completes what only waits for other outputs, before the process ends
+	restore          atomic.Pointer[func()] // leaves the screen, before the process ends; nil if there is none
 	temps            *temps
 	left             error                        // error of the first output that could not be removed
 	sum              *pass.Summary                // nil until the command calls begin
@@ -188,6 +189,7 @@ func (a *app) commands(args []string) map[string]func() *cobra.Command {
 		"top":         a.topCmd,
 		"view":        a.viewCmd,
 		"ps":          a.psCmd,
+		"counters":    a.countersCmd,
 		"diff":        a.diffCmd,
 		"filter":      a.filterCmd,
 		"merge":       a.mergeCmd,

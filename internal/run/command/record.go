@@ -52,6 +52,7 @@ type recorder struct {
 	buffer    int64
 	rundown   string
 	stopOn    string
+	dryRun    bool
 
 	every, keep recordTime // of windows
 	keepSize    int64
@@ -176,6 +177,7 @@ func (r *recorder) bindRecording(flags *pflag.FlagSet) {
 	flags.BoolVar(&r.all, flagAll, false, "with --"+flagEvery+": record all processes, also later ones")
 	flags.Var(&r.keep, flagKeep, "with --"+flagEvery+": remove the outputs of windows that began longer ago than this `time`, such as 24h")
 	formats.SizeFlag(flags, &r.keepSize, flagKeepSize, "with --"+flagEvery+": remove the oldest outputs of windows beyond this size")
+	flags.BoolVar(&r.dryRun, "dry-run", false, "print what would be asked for, as a flag of dotnet-trace collect, and record nothing")
 	var to string
 	flags.StringVar(&to, "to", "", "`format` of the output: "+strings.Join(formats.NamesOf(formats.Writable()), ", ")+
 		" (default: by its extension, or nettrace)")
@@ -289,7 +291,7 @@ func (r *recorder) checkRecording(cmd *cobra.Command, args []string) error {
 	case len(args) > 0:
 		return failf(exitUsage, "%s: collect takes no inputs; choose a process with -p PID or --%s NAME, or start one with -- PROGRAM",
 			args[0], flagName)
-	case chosen == 0:
+	case chosen == 0 && !r.dryRun:
 		return failf(exitUsage, "no process: choose one with -p PID or --%s NAME (ntconv ps lists them), or start one with -- PROGRAM",
 			flagName)
 	case chosen > 1:
@@ -417,8 +419,12 @@ func (a *app) record(cmd *cobra.Command, r *recorder, args []string) error {
 	if err := r.checkRecording(cmd, args); err != nil {
 		return err
 	}
-	if _, err := r.request(cmd, ""); err != nil { // before a program is started
+	request, err := r.request(cmd, "") // before a program is started
+	if err != nil {
 		return fail(exitUsage, err)
+	}
+	if r.dryRun {
+		return a.show(fmt.Sprintf("--providers '%s'\n", request))
 	}
 	switch {
 	case r.every > 0:

@@ -71,6 +71,9 @@ func (a *app) end(code int, say func()) {
 	if !a.ended.CompareAndSwap(false, true) {
 		select {}
 	}
+	if restore := a.restore.Load(); restore != nil {
+		(*restore)()
+	}
 	if publish := a.publish.Load(); publish != nil && code != exitLimit {
 		(*publish)()
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/google/pprof/profile"
@@ -16,16 +17,28 @@ import (
 
 func (a *app) topCmd() *cobra.Command {
 	var r ranking
-	asJSON := false
+	t := &liveTop{rank: &r, length: recordTime(10 * time.Second)}
+	asJSON, isLive := false, slices.Contains(a.words, "--"+flagLive)
 	cmd := &cobra.Command{
 		Use:   "top IN",
 		Short: "List the functions with most samples",
 		Long: "List the functions with most samples of a trace or of a pprof profile, as go tool pprof -top does:\n" +
-			"flat is the time (or other value) of the function itself, cum includes its callees.\n\n" + topDetails,
-		Example:           topExamples(),
-		Args:              oneInput,
+			"flat is the time (or other value) of the function itself, cum includes its callees." + liveTopHelp + "\n\n" + topDetails,
+		Example: topExamples(),
+		Args: func(cmd *cobra.Command, args []string) error {
+			if isLive {
+				return nil
+			}
+			return oneInput(cmd, args)
+		},
 		ValidArgsFunction: inputCompletion,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if isLive {
+				return a.topLive(cmd, t, args, asJSON)
+			}
+			if err := needsLive(cmd); err != nil {
+				return err
+			}
 			r.in = args[0]
 			return a.top(cmd, &r, asJSON)
 		},
@@ -43,8 +56,10 @@ func (a *app) topCmd() *cobra.Command {
 				"",
 				"`name` of the sample type to rank by, NAME#2 for the second with that name (default: as the profile states)",
 			)
-			r.bind(flags, false)
+			r.bind(flags, isLive)
+			flags.BoolVar(&isLive, flagLive, isLive, "show a running process, refreshed each second")
 		})
+		t.bind(cmd)
 		a.addInputFlags(cmd)
 	})
 }
@@ -64,6 +79,8 @@ func topExamples() string {
 		"only samples during some requests", "ntconv top --during 'span.name =~ \"GET /cart\"' trace.nettrace",
 		"changes since an earlier recording, in percent of it", "ntconv top --diff-base old.nettrace new.nettrace",
 		"an existing profile", "ntconv top trace.pb.gz",
+		"where a running process spends its time now", "ntconv top --live -p 42",
+		"who allocates in the process called shop, over the last 30 seconds", "ntconv top --live --name shop --kind alloc,exceptions --window 30s",
 	)
 }
 
@@ -153,18 +170,30 @@ type rowJSON struct {
 	CumPercent  float64 `json:"cum_percent"`
 }
 
+// percentOf returns the percentage of a total, with four digits after the point.
+func percentOf(value, total int64) float64 {
+	if total == 0 {
+		return 0
+	}
+	return math.Round(1e6*float64(value)/float64(total)) / 1e4
+}
+
+// needsLive rejects flags that only --live has.
+func needsLive(cmd *cobra.Command) error {
+	for _, name := range []string{flagProcessID, flagName, flagDuration, flagPlain, flagWindow, flagEvery, flagWaiting} {
+		if cmd.Flags().Changed(name) {
+			return failf(exitUsage, "--%s is about a running process: add --%s", name, flagLive)
+		}
+	}
+	return nil
+}
+
 // encode adds the rows of a ranking and returns the object as JSON.
 func (o *rankingJSON) encode(ranked *web.Ranking) (string, error) {
 	o.SampleType, o.Unit = ranked.SampleType.Type, ranked.SampleType.Unit
 	o.Total, o.Functions, o.Rows = ranked.Total, ranked.Functions, []rowJSON{}
-	percent := func(value int64) float64 {
-		if o.Total == 0 {
-			return 0
-		}
-		return math.Round(1e6*float64(value)/float64(o.Total)) / 1e4
-	}
 	for _, r := range ranked.Rows {
-		o.Rows = append(o.Rows, rowJSON{r.Function, r.Flat, percent(r.Flat), r.Cum, percent(r.Cum)})
+		o.Rows = append(o.Rows, rowJSON{r.Function, r.Flat, percentOf(r.Flat, o.Total), r.Cum, percentOf(r.Cum, o.Total)})
 	}
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

@@ -23,7 +23,7 @@ func Nettrace() *Format {
 	return &Format{
 		Name: "nettrace",
 		Exts: []string{".nettrace"},
-		Doc:  "traces of .NET Core 3.0 and later: dotnet-trace, dotnet-monitor, DOTNET_EnableEventPipe, dotnet-trace collect-linux",
+		Doc:  "traces of .NET Core 3.0 and later: ntconv collect, dotnet-trace, dotnet-monitor, DOTNET_EnableEventPipe, dotnet-trace collect-linux",
 		In: &In{
 			Sniff:    func(head []byte) bool { return bytes.HasPrefix(head, []byte("Nettrace")) },
 			Bind:     func(*pflag.FlagSet) Opener { return nettraceOpener{} },

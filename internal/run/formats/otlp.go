@@ -81,12 +81,12 @@ A trace from a pipe is read in file order, so that spans leave as they arrive. -
 threads belong together, but waits until the trace has passed a point where all threads were in step.`
 
 // spanAdvice is the next step for traces without spans: how to record some.
-const spanAdvice = `record Activities with dotnet-trace collect --providers 'Microsoft-Diagnostics-DiagnosticSource:0x2:5:FilterAndPayloadSpecs="[AS]*"'`
+const spanAdvice = "record Activities with ntconv collect --profile spans"
 
 // signalAdvice is the next step for traces without items of the only selected signals.
 var signalAdvice = map[otlp.Signal]string{
-	otlp.Logs:     "record log messages with dotnet-trace collect --providers Microsoft-Extensions-Logging:0x4:4",
-	otlp.Metrics:  "record counters with dotnet-trace collect --providers System.Runtime:0:4:EventCounterIntervalSec=1",
+	otlp.Logs:     "record log messages with ntconv collect --profile logs",
+	otlp.Metrics:  "record counters with ntconv collect --profile metrics",
 	otlp.Profiles: sampleAdvice,
 }
 

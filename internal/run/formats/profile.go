@@ -12,7 +12,7 @@ import (
 )
 
 // sampleAdvice is the next step for traces without samples: how to record some.
-const sampleAdvice = "record samples with dotnet-trace collect --profile dotnet-common,dotnet-sampled-thread-time, or dotnet-trace collect-linux"
+const sampleAdvice = "record samples with ntconv collect, or dotnet-trace collect-linux"
 
 // profileFlags are the flags of the formats that add up samples.
 type profileFlags struct {

@@ -31,7 +31,7 @@ func unsupportedInputs(name string) []unsupportedInput {
 	const perfScript = "perf script -i FILE > trace.perf writes a text that ntconv reads"
 	const check = "check that this is the recorded file"
 	const decompressOnce = "decompress it once, with gzip -dc or zstd -dc, and pass the output"
-	const recordAgain = "record with dotnet-trace collect or dotnet-trace collect-linux"
+	const recordAgain = "record with ntconv collect, dotnet-trace collect or dotnet-trace collect-linux"
 	const iconv = "convert it: iconv -f UTF-16 -t UTF-8 FILE | ntconv info -; PowerShell's > writes UTF-16, and destroys binary files"
 	const dump = "dotnet-dump analyze reads core dumps of .NET programs"
 	const viaSpeedscope = "open it in www.speedscope.app, save it there with Ctrl+S, and convert the saved file"

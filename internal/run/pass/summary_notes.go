@@ -14,5 +14,5 @@ func LossNotes(l Losses) []string {
 		which = message.Count(int64(l.Rundown), "of the lost events belongs", "of the lost events belong")
 	}
 	return []string{which + " to the rundown, in which .NET writes symbols, so symbols may be missing; " +
-		"record with a larger buffer (dotnet-trace --buffersize)"}
+		"record with a larger buffer (ntconv collect --buffer)"}
 }

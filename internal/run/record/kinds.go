@@ -105,14 +105,13 @@ const (
 	allocationSampled = 303 // .NET 10
 )
 
-// allocations returns the event that samples allocations best in a version of the runtime. Both at once would cost twice
-// and state the same.
+// allocations returns the event that samples allocations best in a version of the runtime; all have the older one. Both at once
+// would cost twice and state the same.
 func allocations(list []*clr.Layout, runtime string) []*clr.Layout {
-	best := uint32(allocationSampled)
-	if major, _, _ := strings.Cut(runtime, "."); major != "" {
-		if n, err := strconv.Atoi(major); err == nil && n < 10 {
-			best = allocationTick
-		}
+	best := uint32(allocationTick)
+	major, _, _ := strings.Cut(runtime, ".")
+	if n, err := strconv.Atoi(major); err == nil && n >= 10 {
+		best = allocationSampled
 	}
 	return slices.DeleteFunc(list, func(l *clr.Layout) bool { return l.Provider == clr.Runtime && l.ID != best })
 }

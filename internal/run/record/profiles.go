@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/ntconv/ntconv/diagnostics"
 	"github.com/ntconv/ntconv/internal/events/clr"
@@ -74,7 +75,7 @@ func Profiles() []Profile {
 		{"logs", "messages of ILogger", 0, []diagnostics.Provider{
 			{Name: clr.Logging, Keywords: 4, Level: levelVerbose},
 		}},
-		{"metrics", "instruments of System.Runtime and ASP.NET Core, and the counters of older runtimes, each second", 0, counters(nil)},
+		{"metrics", "instruments of System.Runtime and ASP.NET Core, and the counters of older runtimes, each second", 0, counters(defaultMeters, []string{runtimeSource}, 1)},
 	}
 }
 
@@ -89,29 +90,46 @@ var defaultMeters = []string{
 // session is the ID of the metrics of our recordings. Programs share one set of instruments among all recorders with it.
 const session = "SHARED"
 
-// counters returns the providers that write instruments and counters, each second. names are those of meters and of event
-// counters; nil means those of .NET.
-func counters(names []string) []diagnostics.Provider {
-	sources := names
-	if names == nil {
-		names, sources = defaultMeters, []string{"System.Runtime"}
-	}
+// counters returns the providers that write the instruments of meters and the counters of event sources, at an interval in
+// seconds.
+func counters(meters, sources []string, every int) []diagnostics.Provider {
 	list := []diagnostics.Provider{{
 		Name: metricsSource, Keywords: 2, Level: levelInformational,
-		Arguments: fmt.Sprintf(`SessionId=%s;Metrics="%s";RefreshInterval=1;MaxTimeSeries=1000;MaxHistograms=20;ClientId=ntconv`,
-			session, strings.Join(names, ",")),
+		Arguments: fmt.Sprintf(`SessionId=%s;Metrics="%s";RefreshInterval=%d;MaxTimeSeries=1000;MaxHistograms=20;ClientId=ntconv`,
+			session, strings.Join(meters, ","), every),
 	}}
 	for _, name := range sources {
-		if name != metricsSource {
-			list = append(list, diagnostics.Provider{Name: name, Level: levelInformational, Arguments: "EventCounterIntervalSec=1"})
+		if name != metricsSource && !strings.Contains(name, "*") { // * would be all events of all providers
+			list = append(list, diagnostics.Provider{
+				Name: name, Level: levelInformational, Arguments: fmt.Sprintf("EventCounterIntervalSec=%d", every),
+			})
 		}
 	}
 	return list
 }
 
-// Counters adds the instruments of meters and the counters of event sources with names, those of .NET if there are none.
-func (r *Request) Counters(names []string) {
-	for _, p := range counters(names) {
+// runtimeSource is the event source with the counters of the runtime, and the meter with its instruments from .NET 9.
+const runtimeSource = "System.Runtime"
+
+// Counters adds the instruments of meters and the counters of event sources with names.
+func (r *Request) Counters(names []string) { r.addCounters(counters(names, names, 1)) }
+
+// CountersEvery adds the same at an interval of whole seconds, for a runtime with a version, "" if it is unknown. Without names,
+// these are all instruments: before .NET 9 only those of .NET itself, because there are no patterns. Where the runtime has
+// instruments, its event counters, which count the same, are omitted.
+func (r *Request) CountersEvery(names []string, every time.Duration, runtime string) {
+	meters, sources := names, names
+	if names == nil {
+		meters, sources = append([]string{"*"}, defaultMeters...), []string{runtimeSource}
+	}
+	if major, _, _ := strings.Cut(runtime, "."); len(major) > 1 || major == "9" {
+		sources = slices.DeleteFunc(slices.Clone(sources), func(name string) bool { return name == runtimeSource })
+	}
+	r.addCounters(counters(meters, sources, int(every.Seconds())))
+}
+
+func (r *Request) addCounters(list []diagnostics.Provider) {
+	for _, p := range list {
 		r.Add(p)
 	}
 	r.Profiles = append(r.Profiles, "metrics")

@@ -89,7 +89,7 @@ func (s *Series) set(p *metrics.Point) {
 	first := s.Time.IsZero()
 	s.Unit, s.Description, s.Kind, s.Monotonic = p.Unit, p.Description, p.Kind, p.Monotonic
 	s.Time, s.Number, s.Rate, s.HasRate = at, p.Number, 0, false
-	s.Count, s.Sum, s.Quantiles = p.Count, p.Sum, append(s.Quantiles[:0], p.Quantiles...)
+	s.Count, s.Sum, s.Quantiles = p.Count, p.Sum, slices.Clone(p.Quantiles) // copies of a Series stay valid
 	s.interval = 0
 	switch {
 	case p.Kind == metrics.KindSummary || p.Temporality == metrics.TemporalityDelta:

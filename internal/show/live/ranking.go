@@ -27,6 +27,7 @@ type Row struct {
 // Rank adds up the samples of a kind by function. running omits threads that were in native code.
 func (w *Window) Rank(k sample.Kind, running bool) *Ranking {
 	w.rank++
+	w.Advance(w.latest)
 	r := &Ranking{Kind: k}
 	a := w.kinds[k]
 	if a == nil {
@@ -94,6 +95,24 @@ func (w *Window) namesOf(p *place) []string {
 		p.names = append(p.names, nameOf(&f))
 	}
 	return p.names
+}
+
+// Unnamed returns the number of stacks in the last ranking with a function that has no name, of those that have appeared since the
+// last call of Learned.
+func (w *Window) Unnamed() (n int) {
+	for _, p := range w.places {
+		if p.open && !p.asked {
+			n++
+		}
+	}
+	return n
+}
+
+// Learned states that the Namer has learned all names that the process knows: functions without a name have none.
+func (w *Window) Learned() {
+	for _, p := range w.places {
+		p.asked = p.open
+	}
 }
 
 // nameOf returns the name under which reports list a frame.

@@ -57,6 +57,7 @@ type place struct {
 	// resolved is the number of the ranking that resolved names, and open means that some of them are not known yet.
 	resolved int
 	open     bool
+	asked    bool // since they are open
 }
 
 // A cell is what samples are added up by.

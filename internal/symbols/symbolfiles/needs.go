@@ -223,7 +223,7 @@ func (r *Recording) methods() Status {
 	case r.LostRundown > 0:
 		return Status{
 			Problem: "events of the rundown, in which .NET names methods, were lost",
-			Next:    "record with a larger buffer (dotnet-trace --buffersize)",
+			Next:    "record with a larger buffer (ntconv collect --buffer)",
 		}
 	case r.Rundown:
 		return Status{Problem: "outside all methods that the rundown names, such as stubs"}

@@ -15,6 +15,7 @@ import (
 // to date.
 var dependencies = map[string]string{
 	"github.com/andybalholm/brotli":      "Parquet pages compressed with Brotli; parquet-go needs it, too",
+	"github.com/gdamore/tcell/v3":        "screens on terminals of all platforms: top --live and counters",
 	"github.com/go-json-experiment/json": "jsontext: tokens of JSON with offsets and paths, numbers and invalid UTF-8 as they are, which encoding/json does not have; its authors propose it as encoding/json/v2",
 	"github.com/google/pprof":            "the web view, and the formats that preceded profile.proto",
 	"github.com/ianlancetaylor/demangle": "names of C++ and Rust functions; pprof needs it, too",

@@ -118,7 +118,7 @@ var importRules = append(groupRules, []importRule{
 		why: "spans are encoded, decoded and sent without generated code: only tests compare with it",
 	},
 	{
-		of: []string{"./..."}, except: []string{"./cmd/...", "./internal/run/command"}, never: []string{"github.com/spf13/cobra", "golang.org/x/term"},
+		of: []string{"./..."}, except: []string{"./cmd/...", "./internal/run/command"}, never: []string{"github.com/spf13/cobra", "golang.org/x/term", "github.com/gdamore/tcell/..."},
 		why: "only the command talks to a terminal",
 	},
 	{
