@@ -60,9 +60,9 @@ time, METER/NAME, tags (k=v, k=v), value, unit, and increase per second. The val
 line is an object: time, meter, version, name, tags, kind (gauge, sum or summary), monotonic, value, rate, unit, and for summaries
 count, sum and quantiles. Members without a value are absent.
 
-Without --counters, these are all instruments from .NET 9 on. Older runtimes have no patterns: these are then the instruments of
-ASP.NET Core and the counters of System.Runtime; name the meters and event sources of the program. From .NET 9 on, * in a name
-matches any text at its end. ntconv collect --to prometheus or --to otlp stores or sends the same values.`,
+Without --counters, these are all instruments. A runtime that does not know patterns of names (.NET 10 does) writes those of .NET
+and ASP.NET Core and the counters of System.Runtime then: name the meters and event sources of the program. * at the end of a name
+matches any text. ntconv collect --to prometheus or --to otlp stores or sends the same values.`,
 		Example: examples(
 			"all instruments", "ntconv counters -p 42",
 			"those of some meters", "ntconv counters --name shop --counters 'System.Runtime,Shop.*'",

@@ -115,7 +115,7 @@ const runtimeSource = "System.Runtime"
 func (r *Request) Counters(names []string) { r.addCounters(counters(names, names, 1)) }
 
 // CountersEvery adds the same at an interval of whole seconds, for a runtime with a version, "" if it is unknown. Without names,
-// these are all instruments: before .NET 9 only those of .NET itself, because there are no patterns. Where the runtime has
+// these are all instruments, or those of .NET itself if the runtime does not know patterns of names (.NET 10 does). Where the runtime has
 // instruments, its event counters, which count the same, are omitted.
 func (r *Request) CountersEvery(names []string, every time.Duration, runtime string) {
 	meters, sources := names, names
