@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/gdamore/tcell/v3"
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/diagnostics"
 	"github.com/ntconv/ntconv/internal/data/message"
@@ -33,6 +34,7 @@ type watching struct {
 	plain  bool // lines although standard output is a terminal
 	asJSON bool
 	view   liveView
+	open   func() (tcell.Screen, error) // for tests; nil opens the screen of the terminal
 
 	target *record.Target
 	rec    *record.Recording
@@ -120,7 +122,9 @@ func (w *watching) check(args []string) error {
 }
 
 // usesScreen reports whether a screen is shown.
-func (w *watching) usesScreen() bool { return !w.plain && !w.asJSON && terminal(w.app.stdout) }
+func (w *watching) usesScreen() bool {
+	return !w.plain && !w.asJSON && (w.open != nil || terminal(w.app.stdout))
+}
 
 // watch shows a process until it ends or the user ends it.
 func (a *app) watch(w *watching, args []string) error {

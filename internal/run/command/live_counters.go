@@ -179,7 +179,7 @@ func (c *liveCounters) draw(width, height int) []screenLine {
 		lineOf(stylePlain, fitText(c.summary(), width)),
 	}
 	if len(c.shown) == 0 {
-		return screenOf(append(lines, wrapped(stylePlain, c.nothing(), width)...), c.footer(width), height)
+		return screenOf(append(lines, wrapped(stylePlain, c.nothing(), width)...), c.footer(width), width, height)
 	}
 	lines = append(lines, lineOf(styleHeader, c.layout(width, "instrument", "value", "per second", "quantiles")))
 	if len(c.rows) == 0 {
@@ -193,7 +193,7 @@ func (c *liveCounters) draw(width, height int) []screenLine {
 	for i := range c.rows[from:to] {
 		lines = append(lines, c.row(&c.rows[from+i], width))
 	}
-	return screenOf(lines, c.footer(width), height)
+	return screenOf(lines, c.footer(width), width, height)
 }
 
 // summary describes what is shown.

@@ -215,11 +215,19 @@ func wrapped(style lineStyle, text string, width int) (lines []screenLine) {
 	return lines
 }
 
-// screenOf returns the lines of a screen: a body that is cut or extended to the height, and the last line.
-func screenOf(body []screenLine, last screenLine, height int) []screenLine {
+// screenOf returns the lines of a screen: a body that is cut or extended to the height, and the last line. Lines that do not fit
+// the width are cut.
+func screenOf(body []screenLine, last screenLine, width, height int) []screenLine {
 	body = body[:min(len(body), max(0, height-1))]
 	for len(body) < height-1 {
 		body = append(body, nil)
+	}
+	for _, line := range body {
+		left := width
+		for i := range line {
+			line[i].text = fitText(line[i].text, left)
+			left = max(0, left-textWidth(line[i].text))
+		}
 	}
 	return append(body, last)
 }

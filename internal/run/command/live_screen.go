@@ -16,15 +16,18 @@ var keyNames = map[tcell.Key]string{
 	tcell.KeyEnter: "enter", tcell.KeyEsc: "esc", tcell.KeyBackspace: "backspace",
 }
 
-// openScreen returns the screen of the terminal. Tests replace it.
-var openScreen = func() (tcell.Screen, error) {
-	// Without negotiation, no answer of a slow terminal remains for the shell.
+// openScreen returns the screen of the terminal. It does not negotiate, so no answer of a slow terminal remains for the shell.
+func openScreen() (tcell.Screen, error) {
 	return tcell.NewScreen(tcell.OptNegotiation(false), tcell.OptSanitizeContent(true))
 }
 
 // showScreen shows the view on the terminal until q or Ctrl-C is pressed, and then the end of the session.
 func (w *watching) showScreen(lock sync.Locker) error {
-	screen, err := openScreen()
+	open := w.open
+	if open == nil {
+		open = openScreen
+	}
+	screen, err := open()
 	if err == nil {
 		err = screen.Init()
 	}

@@ -211,7 +211,7 @@ func (t *liveTop) matching() []live.Row {
 func (t *liveTop) draw(width, height int) []screenLine {
 	lines := t.header(width)
 	if t.shown == nil || t.shown.Samples == 0 {
-		return screenOf(append(lines, wrapped(stylePlain, t.nothing(), width)...), t.footer(width), height)
+		return screenOf(append(lines, wrapped(stylePlain, t.nothing(), width)...), t.footer(width), width, height)
 	}
 	lines = append(lines, lineOf(styleHeader, padText(t.columns(width), width)))
 	rows := t.matching()
@@ -222,7 +222,7 @@ func (t *liveTop) draw(width, height int) []screenLine {
 	if len(rows) == 0 {
 		lines = append(lines, wrapped(stylePlain, "no function has this text; Esc removes the filter", width)...)
 	}
-	return screenOf(lines, t.footer(width), height)
+	return screenOf(lines, t.footer(width), width, height)
 }
 
 // header returns the lines above the table.
@@ -283,7 +283,7 @@ func (t *liveTop) columns(width int) string {
 	if width < narrow {
 		return rightText(flat+"%", 7) + rightText(cum+"%", 8) + "  function"
 	}
-	return rightText(flat, 10) + "  flat%" + rightText(cum, 11) + "   cum%  function"
+	return rightText(flat, 10) + "  flat%" + rightText(cum, 11) + "    cum%  function"
 }
 
 // row returns a line of the table.
@@ -298,7 +298,7 @@ func (t *liveTop) row(r *live.Row, width int) screenLine {
 	numbers := rightText(percent(r.Flat), 7) + rightText(percent(r.Cum), 8) + "  "
 	if width >= narrow {
 		value := func(v int64) string { return message.Quantity(float64(v), s.Type.Unit) }
-		numbers = rightText(value(r.Flat), 10) + rightText(percent(r.Flat), 7) + rightText(value(r.Cum), 11) + rightText(percent(r.Cum), 7) + "  "
+		numbers = rightText(value(r.Flat), 10) + rightText(percent(r.Flat), 7) + rightText(value(r.Cum), 11) + rightText(percent(r.Cum), 8) + "  "
 	}
 	return screenLine{{numbers, stylePlain}, {fitText(r.Function, width-textWidth(numbers)), stylePlain}}
 }
