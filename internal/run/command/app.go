@@ -11,6 +11,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/gdamore/tcell/v3"
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/data/message"
 	"github.com/ntconv/ntconv/internal/files/fileio"
@@ -69,8 +70,9 @@ type app struct {
 	stopFollowing    atomic.Pointer[context.CancelFunc]
 	followed         context.Context // of following
 	cleaner          *fileio.Cleaner
-	publish          atomic.Pointer[func()] // completes what only waits for other outputs, before the process ends
-	restore          atomic.Pointer[func()] // leaves the screen, before the process ends; nil if there is none
+	publish          atomic.Pointer[func()]       // completes what only waits for other outputs, before the process ends
+	openScreen       func() (tcell.Screen, error) // set by tests; nil opens the terminal
+	restore          atomic.Pointer[func()]       // leaves the screen, before the process ends; nil if there is none
 	temps            *temps
 	left             error                        // error of the first output that could not be removed
 	sum              *pass.Summary                // nil until the command calls begin

@@ -9,7 +9,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/gdamore/tcell/v3"
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/diagnostics"
 	"github.com/ntconv/ntconv/internal/data/message"
@@ -34,7 +33,6 @@ type watching struct {
 	plain  bool // lines although standard output is a terminal
 	asJSON bool
 	view   liveView
-	open   func() (tcell.Screen, error) // for tests; nil opens the screen of the terminal
 
 	target *record.Target
 	rec    *record.Recording
@@ -123,7 +121,7 @@ func (w *watching) check(args []string) error {
 
 // usesScreen reports whether a screen is shown.
 func (w *watching) usesScreen() bool {
-	return !w.plain && !w.asJSON && (w.open != nil || terminal(w.app.stdout))
+	return !w.plain && !w.asJSON && (w.app.openScreen != nil || terminal(w.app.stdout))
 }
 
 // watch shows a process until it ends or the user ends it.

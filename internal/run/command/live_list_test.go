@@ -74,7 +74,7 @@ func TestLiveTopScreen(t *testing.T) {
 	want := `last 10s: 4,000 samples, 4s wall of running threads; 0 events
      ▼flat  flat%        cum    cum%  function
         3s 75.00%         3s  75.00%  Shop.Cart.Add(int)
-        1s 25.00%         4s 100.00%  `+message.Line("evil\x1b[2J\nname")+`
+        1s 25.00%         4s 100.00%  ` + message.Line("evil\x1b[2J\nname") + `
 
 
 q quit  c cum  s all threads  / filter  p pause  arrows scroll

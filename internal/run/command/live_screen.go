@@ -23,7 +23,7 @@ func openScreen() (tcell.Screen, error) {
 
 // showScreen shows the view on the terminal until q or Ctrl-C is pressed, and then the end of the session.
 func (w *watching) showScreen(lock sync.Locker) error {
-	open := w.open
+	open := w.app.openScreen
 	if open == nil {
 		open = openScreen
 	}
