@@ -2,6 +2,7 @@ package diagnostics
 
 import (
 	"cmp"
+	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
@@ -41,7 +42,10 @@ const (
 
 // String returns the name of a state in lower case.
 func (s State) String() string {
-	return [...]string{"listening", "stale", "denied"}[min(s, Denied)]
+	if s > Denied {
+		return fmt.Sprintf("unknown(%d)", uint8(s))
+	}
+	return [...]string{"listening", "stale", "denied"}[s]
 }
 
 // Find returns the .NET processes that have a diagnostic socket, and sockets without a process, in the order of PID.

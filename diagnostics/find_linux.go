@@ -263,9 +263,9 @@ func (f *finder) describe(c *candidate, booted time.Time) Process {
 }
 
 // containerOf returns the ID of the container of a process, "" for the one of this process. Other programs, too, give
-// control groups names that look like IDs, but without a mount namespace of its own there is no container.
+// control groups names that look like IDs, but a container has a PID namespace or a mount namespace of its own.
 func (f *finder) containerOf(c *candidate) string {
-	if mounts, err := os.Readlink(f.proc.path(c.pid, "ns/mnt")); err == nil && mounts == f.mounts {
+	if mounts, err := os.Readlink(f.proc.path(c.pid, "ns/mnt")); !c.nested && (err != nil || mounts == f.mounts) {
 		return ""
 	}
 	b, err := f.proc.read(c.pid, "cgroup")

@@ -96,6 +96,10 @@ func TestLive(t *testing.T) {
 	ctx := t.Context()
 
 	info, err := c.Info(ctx)
+	for deadline := time.Now().Add(time.Minute); err == nil && !strings.Contains(info.CommandLine, "attach") && time.Now().Before(deadline); {
+		time.Sleep(50 * time.Millisecond) // until the program is loaded, the command line has the name of the host only
+		info, err = c.Info(ctx)
+	}
 	if err != nil || info.PID != uint64(p.PID) || info.Assembly != "shop" || info.OS != "Linux" || !strings.HasPrefix(info.Runtime, "10.") ||
 		!strings.HasPrefix(info.RID, "linux-") || !strings.HasSuffix(info.CommandLine, "attach 120000") || info.Cookie == [16]byte{} {
 		t.Errorf("%+v, %v", info, err)

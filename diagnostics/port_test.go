@@ -192,7 +192,7 @@ func TestPortFlood(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		cookie := [16]byte{1}
+		cookie := [16]byte{0xff}
 		binary.LittleEndian.PutUint32(cookie[1:], uint32(i))
 		if _, err := c.Write(fakeruntime.Advertisement(1<<63, cookie)); err != nil {
 			t.Fatal(err)

@@ -66,8 +66,9 @@ func parseStat(b []byte) (s procStat, err error) {
 
 // A procStatus is what /proc/PID/status states.
 type procStatus struct {
-	inner int   // process ID in the innermost PID namespace, 0 if it is not stated
-	uids  []int // real, effective, saved and of the file system
+	inner  int   // process ID in the innermost PID namespace, 0 if it is not stated
+	nested bool  // the process is in a PID namespace below the one of /proc
+	uids   []int // real, effective, saved and of the file system
 }
 
 // parseStatus parses /proc/PID/status.
@@ -76,9 +77,9 @@ func parseStatus(b []byte) (s procStatus) {
 		key, value, _ := strings.Cut(line, ":")
 		switch key {
 		case "NSpid":
-			s.inner = 0
+			s.inner, s.nested = 0, false
 			if ids := parseIDs(value); len(ids) > 0 {
-				s.inner = ids[len(ids)-1]
+				s.inner, s.nested = ids[len(ids)-1], len(ids) > 1
 			}
 		case "Uid":
 			s.uids = parseIDs(value)

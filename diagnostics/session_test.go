@@ -35,31 +35,31 @@ func TestCollect(t *testing.T) {
 		name    string
 		release int
 		config  diagnostics.Config
-		want    fakeruntime.Session
+		want    *fakeruntime.Session
 		flags   flags
 	}{
 		{"plain", 10, diagnostics.Config{Providers: providers(plain)},
-			fakeruntime.Session{Command: 2, BufferMB: 256, Format: 1, Stacks: true, Providers: []fakeruntime.Provider{asked}}, flags{}},
+			&fakeruntime.Session{Command: 2, BufferMB: 256, Format: 1, Stacks: true, Providers: []fakeruntime.Provider{asked}}, flags{}},
 		{"rundown", 10, diagnostics.Config{RundownKeywords: diagnostics.DefaultRundown, BufferMB: 7, Format: diagnostics.NetPerf, Providers: providers(plain)},
-			fakeruntime.Session{Command: 2, BufferMB: 7, Rundown: 1, Stacks: true, Providers: []fakeruntime.Provider{asked}}, flags{}},
+			&fakeruntime.Session{Command: 2, BufferMB: 7, Rundown: 1, Stacks: true, Providers: []fakeruntime.Provider{asked}}, flags{}},
 		{"no stacks", 10, diagnostics.Config{NoStacks: true, Providers: providers(plain)},
-			fakeruntime.Session{Command: 3, BufferMB: 256, Format: 1, Providers: []fakeruntime.Provider{asked}}, flags{}},
+			&fakeruntime.Session{Command: 3, BufferMB: 256, Format: 1, Providers: []fakeruntime.Provider{asked}}, flags{}},
 		{"no stacks, old", 8, diagnostics.Config{NoStacks: true, Providers: providers(plain)},
-			fakeruntime.Session{Command: 2, BufferMB: 256, Format: 1, Stacks: true, Providers: []fakeruntime.Provider{asked}}, flags{stacks: true}},
+			&fakeruntime.Session{Command: 2, BufferMB: 256, Format: 1, Stacks: true, Providers: []fakeruntime.Provider{asked}}, flags{stacks: true}},
 		{"names", 9, diagnostics.Config{RundownKeywords: diagnostics.NamesRundown, NoStacks: true, Providers: providers(plain)},
-			fakeruntime.Session{Command: 4, BufferMB: 256, Format: 1, Rundown: 0x80000139, Providers: []fakeruntime.Provider{asked}}, flags{}},
+			&fakeruntime.Session{Command: 4, BufferMB: 256, Format: 1, Rundown: 0x80000139, Providers: []fakeruntime.Provider{asked}}, flags{}},
 		{"names, old", 8, diagnostics.Config{RundownKeywords: diagnostics.NamesRundown, Providers: providers(plain)},
-			fakeruntime.Session{Command: 2, BufferMB: 256, Format: 1, Rundown: 1, Stacks: true, Providers: []fakeruntime.Provider{asked}}, flags{rundown: true}},
+			&fakeruntime.Session{Command: 2, BufferMB: 256, Format: 1, Rundown: 1, Stacks: true, Providers: []fakeruntime.Provider{asked}}, flags{rundown: true}},
 		{"events", 10, diagnostics.Config{Providers: providers(only)},
-			fakeruntime.Session{Command: 5, BufferMB: 256, Format: 1, Stacks: true, Providers: []fakeruntime.Provider{askedOnly}}, flags{}},
+			&fakeruntime.Session{Command: 5, BufferMB: 256, Format: 1, Stacks: true, Providers: []fakeruntime.Provider{askedOnly}}, flags{}},
 		{"other events", 10, diagnostics.Config{Providers: providers(but), NoStacks: true},
-			fakeruntime.Session{Command: 5, BufferMB: 256, Format: 1, Providers: []fakeruntime.Provider{askedBut}}, flags{}},
+			&fakeruntime.Session{Command: 5, BufferMB: 256, Format: 1, Providers: []fakeruntime.Provider{askedBut}}, flags{}},
 		{"events, older", 9, diagnostics.Config{Providers: providers(only), NoStacks: true},
-			fakeruntime.Session{Command: 3, BufferMB: 256, Format: 1, Providers: []fakeruntime.Provider{asked}}, flags{unfiltered: true}},
+			&fakeruntime.Session{Command: 3, BufferMB: 256, Format: 1, Providers: []fakeruntime.Provider{asked}}, flags{unfiltered: true}},
 		{"all, old", 8, diagnostics.Config{Providers: providers(only), NoStacks: true, RundownKeywords: 1},
-			fakeruntime.Session{Command: 2, BufferMB: 256, Format: 1, Rundown: 1, Stacks: true, Providers: []fakeruntime.Provider{asked}}, flags{true, true, true}},
+			&fakeruntime.Session{Command: 2, BufferMB: 256, Format: 1, Rundown: 1, Stacks: true, Providers: []fakeruntime.Provider{asked}}, flags{true, true, true}},
 		{"block", 11, diagnostics.Config{Block: true, Providers: providers(only)},
-			fakeruntime.Session{Command: 6, BufferMB: 256, Format: 1, Stacks: true, Block: true, Providers: []fakeruntime.Provider{askedOnly}}, flags{}},
+			&fakeruntime.Session{Command: 6, BufferMB: 256, Format: 1, Stacks: true, Block: true, Providers: []fakeruntime.Provider{askedOnly}}, flags{}},
 	} {
 		r := fakeruntime.New(t)
 		r.Release = c.release
@@ -71,7 +71,7 @@ func TestCollect(t *testing.T) {
 		got := r.Sessions()[0]
 		if s.Command() != c.want.Command || got.Command != c.want.Command || got.BufferMB != c.want.BufferMB || got.Format != c.want.Format ||
 			got.Rundown != c.want.Rundown || got.Stacks != c.want.Stacks || got.Block != c.want.Block || !reflect.DeepEqual(got.Providers, c.want.Providers) {
-			t.Errorf("%s: %+v, want %+v", c.name, got, &c.want)
+			t.Errorf("%s: %+v, want %+v", c.name, got, c.want)
 		}
 		if f := (flags{s.Unfiltered, s.RundownChanged, s.StacksAdded}); f != c.flags {
 			t.Errorf("%s: %+v, want %+v", c.name, f, c.flags)

@@ -146,7 +146,10 @@ func (p *listedProcess) setState(state diagnostics.State) {
 	case diagnostics.Stale:
 		p.State, p.Problem = stateStale, "no process; remove with: rm "+message.ShellWord(p.Socket)
 	case diagnostics.Denied:
-		p.State, p.Problem = stateDenied, "no permission: run as "+cmp.Or(p.User, "its user")+" or root"
+		p.State, p.Problem = stateDenied, "no permission: run as root"
+		if p.UID > 0 {
+			p.Problem = "no permission: run as " + p.User + " or root"
+		}
 	}
 }
 
@@ -198,20 +201,20 @@ func writeProcesses(b *bytes.Buffer, list []listedProcess) error {
 			pid = strconv.Itoa(p.PID)
 		}
 		cells := []string{
-			pid, shown(p.Name, maxShownText), shown(p.Runtime, maxShownText), shown(p.User, maxShownText),
+			pid, clipped(p.Name, maxShownText), clipped(p.Runtime, maxShownText), clipped(p.User, maxShownText),
 			orDash(p.Container[:min(len(p.Container), shownContainer)]), orDash(p.Started),
 		}
 		if problems {
 			cells = append(cells, orDash(message.Line(p.Problem)))
 		}
-		fmt.Fprintln(w, strings.Join(append(cells, shown(p.CommandLine, maxShownCommand)), "\t"))
+		fmt.Fprintln(w, strings.Join(append(cells, clipped(p.CommandLine, maxShownCommand)), "\t"))
 	}
 	return w.Flush()
 }
 
-// shown returns text of a process for a cell of the table: without control characters, and not longer than a number of
+// clipped returns text of a process for a cell of the table: without control characters, and not longer than a number of
 // characters.
-func shown(text string, limit int) string {
+func clipped(text string, limit int) string {
 	n := 0
 	for i := range text {
 		if n++; n > limit {

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/diagnostics"
 	"github.com/ntconv/ntconv/exporters/otlp"
 	"github.com/ntconv/ntconv/sample"
 	"github.com/ntconv/ntconv/schema"
@@ -18,7 +19,7 @@ import (
 // enums has a value of each exported type of a public package whose values are numbers with names.
 var enums = []any{
 	ntconv.Code(0), ntconv.Kind(0), ntconv.LabelKind(0), ntconv.MarkKind(0), ntconv.Severity(0), ntconv.TypeCode(0), ntconv.ValueKind(0),
-	sample.Kind(0), schema.Key(0), otlp.Signal(0),
+	sample.Kind(0), schema.Key(0), otlp.Signal(0), diagnostics.State(0),
 }
 
 // TestEnumsOutOfRange calls all methods without parameters of each enum with all values of 8 bits, defined or not: none
