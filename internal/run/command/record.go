@@ -149,6 +149,7 @@ func (a *app) collectCmd(args []string) *cobra.Command {
 		}
 		complete(cmd, "to", formats.NamesOf(formats.Writable()))
 		complete(cmd, flagProfile, recordProfiles())
+		completeTargets(cmd)
 	})
 }
 
@@ -472,8 +473,13 @@ func (a *app) recordProgram(cmd *cobra.Command, r *recorder) error {
 	if err != nil && codeOf(err) != exitIncomplete && codeOf(err) != exitEmpty {
 		program.Kill()
 	}
-	if code := program.Wait(); code != 0 && err == nil {
+	switch code := program.Wait(); {
+	case code == 0:
+		return err
+	case err == nil:
 		return fail(code, errQuiet)
+	case codeOf(err) == exitIncomplete || codeOf(err) == exitEmpty:
+		return fail(code, err) // a program that crashes leaves an incomplete recording; its own failure is what its caller asks for
 	}
 	return err
 }
