@@ -12,10 +12,10 @@ import (
 type Info struct {
 	PID         uint64   // in the PID namespace of the process, so 1 in most containers
 	Cookie      [16]byte // random number of the runtime instance
-	CommandLine string   // arguments separated by spaces
+	CommandLine string   // arguments separated by spaces; only the program while the runtime is starting
 	OS          string   // "Linux", "macOS", "Windows"
 	Arch        string   // "x64", "arm64"
-	Assembly    string   // name of the entry assembly; "" before .NET 7 and while the process waits for Resume
+	Assembly    string   // name of the entry assembly; "" before .NET 7
 	Runtime     string   // version, such as "10.0.12"; "" before .NET 7
 	RID         string   // runtime identifier, such as "linux-x64"; "" before .NET 8
 }

@@ -243,8 +243,12 @@ func TestStopAfterEnd(t *testing.T) {
 
 // The end of the stream is also noticed before it has been read.
 func TestStopAfterUnreadEnd(t *testing.T) {
-	r, _, s := start(t)
-	r.Trace = r.Trace[:2000]
+	r := fakeruntime.New(t)
+	r.Trace, r.Head = make([]byte, 2000), 1001
+	s, err := listen(t, r).Collect(t.Context(), diagnostics.Config{Providers: providers(sampler)})
+	if err != nil {
+		t.Fatal(err)
+	}
 	r.Sessions()[0].End()
 	<-r.Sessions()[0].Done()
 	time.Sleep(10 * time.Millisecond)
@@ -305,7 +309,7 @@ func TestStopErrors(t *testing.T) {
 		t.Error(err)
 	}
 	c.Timeout = time.Minute
-	r.Faults = map[string]fakeruntime.Fault{"StopTracing": fakeruntime.Fail(0x80004005)}
+	r.SetFault("StopTracing", fakeruntime.Fail(0x80004005))
 	if err := s.Stop(t.Context()); err != nil {
 		t.Error(err)
 	}
@@ -315,17 +319,15 @@ func TestStopErrors(t *testing.T) {
 	for what, fault := range map[string]fakeruntime.Fault{
 		"silence": fakeruntime.Cut(10, fakeruntime.Silence), "other session": fakeruntime.Payload(make([]byte, 8), fakeruntime.Close), "nothing": fakeruntime.Cut(0, fakeruntime.Close),
 	} {
-		r, c, s = start(t)
-		r.Faults = map[string]fakeruntime.Fault{"StopTracing": fault}
+		r, c, s := start(t)
+		r.SetFault("StopTracing", fault)
 		c.Timeout = time.Second
 		if err := s.Stop(t.Context()); err != nil {
 			t.Error(err)
 		}
 		readAll(t, s)
 		if err := s.StopAnswer(t.Context()); err == nil {
-			t.Error(what)
-		} else {
-			t.Log(err)
+			t.Errorf("%s: no error", what)
 		}
 	}
 }

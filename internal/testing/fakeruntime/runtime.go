@@ -148,5 +148,15 @@ func (r *Runtime) Stops() []uint64 {
 	return append([]uint64(nil), r.stops...)
 }
 
+// SetFault sets the fault of a command of a process that is running.
+func (r *Runtime) SetFault(name string, f Fault) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.Faults == nil {
+		r.Faults = make(map[string]Fault)
+	}
+	r.Faults[name] = f
+}
+
 // Resumed is closed by the first ResumeRuntime.
 func (r *Runtime) Resumed() <-chan struct{} { return r.resumed }

@@ -50,11 +50,7 @@ func (r *Runtime) serve(c net.Conn, received func()) {
 	}
 	name, answer, s := r.answer(q)
 	r.serving.Unlock()
-	fault, faulty := r.Faults[name]
-	if !faulty {
-		fault, faulty = r.Faults[""]
-	}
-	if faulty {
+	if fault, ok := r.fault(name); ok {
 		fault.play(c, answer)
 		return
 	}
@@ -62,6 +58,17 @@ func (r *Runtime) serve(c net.Conn, received func()) {
 		r.stream(c, s)
 	}
 	_ = c.Close()
+}
+
+// fault returns the fault of a command.
+func (r *Runtime) fault(name string) (Fault, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if f, ok := r.Faults[name]; ok {
+		return f, true
+	}
+	f, ok := r.Faults[""]
+	return f, ok
 }
 
 // answer returns the name of a request and the answer, and a session if the request starts one.

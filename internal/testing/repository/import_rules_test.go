@@ -24,6 +24,10 @@ var importRules = append(groupRules, []importRule{
 		why: "options and counts of profiles and timelines are facts that exporters and their users share",
 	},
 	{
+		of: []string{"./diagnostics"}, only: []string{"std"},
+		why: "a program that only finds, records or resumes processes compiles neither the model nor a reader",
+	},
+	{
 		of: []string{"./samples"}, only: []string{"std", "./", "./internal/data/...", "./internal/events/...", "./internal/files/spool", "./internal/profile/...", "./internal/span/...", "./sample", "./schema", "github.com/google/pprof/profile", "golang.org/x/sys/..."},
 		why: "samples are computed by the same rules as profiles, for exporters of any format",
 	},
