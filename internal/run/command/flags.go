@@ -14,6 +14,7 @@ import (
 // Groups of flags in the help.
 const (
 	groupRecording = "Recording"
+	groupLive      = "Running process, with --live"
 	groupOwn       = "Flags"
 	groupPipeline  = "Pipeline"
 	groupSelection = "Selection of events"
@@ -22,7 +23,7 @@ const (
 	groupLimits    = "Limits"
 )
 
-var groups = []string{groupRecording, groupOwn, groupPipeline, groupSelection, groupInput, groupReport, groupLimits}
+var groups = []string{groupRecording, groupOwn, groupLive, groupPipeline, groupSelection, groupInput, groupReport, groupLimits}
 
 const groupKey = "ntconv-group"
 

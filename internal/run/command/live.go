@@ -66,9 +66,9 @@ type nameLearner interface {
 const flagPlain = "plain"
 
 // bindTarget defines the flags that choose the process.
-func (w *watching) bindTarget(cmd *cobra.Command, flags *pflag.FlagSet, what string) {
-	flags.IntVarP(&w.pid, flagProcessID, "p", 0, what+" the process with this `PID`; ntconv ps lists processes")
-	flags.StringVar(&w.name, flagName, "", what+" the process whose program has this `name`")
+func (w *watching) bindTarget(flags *pflag.FlagSet) {
+	flags.IntVarP(&w.pid, flagProcessID, "p", 0, "show the process with this `PID`; ntconv ps lists processes")
+	flags.StringVar(&w.name, flagName, "", "show the process whose program has this `name`")
 	flags.Var(&w.duration, flagDuration, "end after this `time`, such as 30s (default: when q or Ctrl-C is pressed)")
 	flags.BoolVar(&w.plain, flagPlain, false, "print lines instead of a screen, as if standard output were no terminal")
 }
@@ -243,7 +243,7 @@ func (w *watching) readError(err error) error {
 const (
 	learnEvery = time.Second
 	// learnShare is the part of the time that a process may spend on answering: it delays its threads.
-	learnShare = 0.02
+	learnShare = 0.1
 )
 
 // learn asks for the names of methods at the begin, and again when there are methods without one: no event names precompiled

@@ -80,7 +80,7 @@ matches any text. ntconv collect --to prometheus or --to otlp stores or sends th
 	}
 	return a.withFlags(cmd, func() {
 		addGroup(cmd, groupOwn, func(flags *pflag.FlagSet) {
-			c.bindTarget(cmd, flags, "show")
+			c.bindTarget(flags)
 			flags.StringSliceVar(&c.names, flagCounters, nil,
 				"show the instruments of these meters and the counters of these event sources: comma-separated `names`")
 			flags.Var(&c.every, flagRefresh, "measure at this interval of `time`: whole seconds")

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -298,5 +300,68 @@ func TestScreenOfEndedProcess(t *testing.T) {
 		if code := s.end(); code != exitOK || !strings.Contains(s.errs.String(), "has ended") || !strings.Contains(s.out.String(), "Shop.") {
 			t.Errorf("%s: code %d: %s%s", name, code, s.errs.String(), s.out.String())
 		}
+	}
+}
+
+// startShop starts a scenario of the test program of the reference data on its .NET runtime, and waits until it listens.
+func startShop(t *testing.T, dir string, args ...string) *exec.Cmd {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("short mode: starts a .NET program")
+	}
+	program := corpus.Shared(t, "oracle", "shop")
+	unpacked, err := exec.Command(corpus.Shared(t, "oracle", "traceevent"), "unpack").Output()
+	if err != nil {
+		t.Skipf("the .NET runtime cannot be unpacked: %v", err)
+	}
+	cmd := exec.Command(program, args...)
+	cmd.Env = append(os.Environ(), "TMPDIR="+dir, "TRACEEVENT_CACHE="+strings.TrimSpace(string(unpacked)), "SHOP_TRUTH="+filepath.Join(dir, "truth.json"))
+	must(t, cmd.Start())
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	})
+	for range 1200 {
+		if list, _ := filepath.Glob(filepath.Join(dir, fmt.Sprintf("dotnet-diagnostic-%d-*-socket", cmd.Process.Pid))); list != nil {
+			return cmd
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	t.Fatal("the program does not listen")
+	return nil
+}
+
+// A .NET program: its hot method, its instruments, and a screen that outlives it.
+func TestLiveProgram(t *testing.T) {
+	dir := psDir(t)
+	shop := startShop(t, dir, "attach", "120000")
+	pid := fmt.Sprint(shop.Process.Pid)
+	for range 2 { // the second one finds no remains of the first one
+		var got liveTopJSON
+		decode(t, []byte(succeed(t, dir, "top", "--live", "-p", pid, "--duration", "4s", "--json", "-n", "0").stdout), &got)
+		i := slices.IndexFunc(got.Rows, func(r rowJSON) bool { return strings.HasPrefix(r.Function, "Shop.Cpu.Spin") })
+		if i < 0 || got.Rows[i].CumPercent < 20 || got.Threads != "running" || got.Samples < 10 || got.Total > 3*int64(time.Minute) {
+			t.Errorf("%.1000s", fmt.Sprintf("%+v", got))
+		}
+	}
+	s := onScreen(t, dir, 100, 24, "top", "--live", "-p", pid)
+	s.waitFor("Shop.Cpu.Spin")
+	must(t, shop.Process.Kill())
+	s.waitFor("THE SESSION HAS ENDED")
+	s.keys("q")
+	if code := s.end(); code != exitOK || !strings.Contains(s.out.String(), "Shop.Cpu.Spin") {
+		t.Errorf("code %d: %s%s", code, s.errs.String(), s.out.String())
+	}
+}
+
+// The instruments of a .NET program.
+func TestCountersOfProgram(t *testing.T) {
+	dir := psDir(t)
+	shop := startShop(t, dir, "counters", "60", "2")
+	s := onScreen(t, dir, 120, 60, "counters", "-p", fmt.Sprint(shop.Process.Pid))
+	s.waitFor("Shop.Meter 2.0", "colour=red, n=0", "p50", "dotnet.gc.collections", "dotnet.process.cpu.time", "/s")
+	s.keys("q")
+	if code := s.end(); code != exitOK || !strings.Contains(s.out.String(), "dotnet.gc.collections") {
+		t.Errorf("code %d: %s", code, s.errs.String())
 	}
 }

@@ -59,12 +59,14 @@ If standard output is no terminal, or with --plain, top prints a table each --ev
 pid, process, kind, threads, sample_type, unit, window_ns, samples, events, lost, total, functions, and rows as below.`
 
 // bind defines the flags of top --live.
-func (t *liveTop) bind(cmd *cobra.Command) {
-	addGroup(cmd, groupRecording, func(flags *pflag.FlagSet) {
-		t.bindTarget(cmd, flags, "with --"+flagLive+": show")
-		flags.Var(&t.length, flagWindow, "with --"+flagLive+": show the samples of the last seconds: this `time`")
-		flags.Var(&t.every, flagEvery, "with --"+flagLive+" and without a screen: print a table at this interval of `time` (default: --"+flagWindow+")")
-		flags.BoolVar(&t.all, flagWaiting, false, "with --"+flagLive+": also count threads in native code, which mostly wait")
+func (t *liveTop) bind(cmd *cobra.Command, isLive *bool) {
+	addGroup(cmd, groupLive, func(flags *pflag.FlagSet) {
+		flags.BoolVar(isLive, flagLive, *isLive, "show a running process, refreshed each second")
+		flags.Lookup(flagLive).DefValue = "false" // of a command line without the flag
+		t.bindTarget(flags)
+		flags.Var(&t.length, flagWindow, "show the samples of the last seconds: of this `time`")
+		flags.Var(&t.every, flagEvery, "without a screen: print a table at this interval of `time` (default: that of --"+flagWindow+")")
+		flags.BoolVar(&t.all, flagWaiting, false, "also count threads in native code, which mostly wait")
 	})
 	completeTargets(cmd)
 }
@@ -94,7 +96,9 @@ func (a *app) topLive(cmd *cobra.Command, t *liveTop, args []string, asJSON bool
 func (t *liveTop) request(w *watching) (*record.Request, error) {
 	req := new(record.Request)
 	err := req.Kinds(t.kinds, w.target.Info.Runtime)
-	req.Rundown = 0 // learn asks for names
+	if t.usesScreen() {
+		req.Rundown = 0 // the user does not wait for it, and learn asks for names meanwhile
+	}
 	return req, err
 }
 

@@ -207,20 +207,24 @@ func (s *sourceStrings) add(n ast.Node, text string, args []ast.Expr) {
 
 // notRun are the beginnings of strings that propose something and are in no message of TestProposals, with the reason.
 var notRun = map[string]string{
-	unknown + ": the output " + unknown + " is that of ": "asks for a command line with one input",
-	unknown + " is binary and would garble":              "needs a terminal",
-	"or try --allow-prerelease":                          "needs reference data: TestAdviceForPreviews",
-	"--port " + unknown + ": " + unknown + " permits":    "the one port of Perfetto may be in use",
-	"each process needs one; raise the limit with":       "needs a trace with more processes than files that may be open",
-	"--drop-unknown drops":                               "needs a trace with metadata of a kind that no release writes",
-	"ntconv print --json --provider ":                    "no trace of testdata has metrics",
-	"the call graph is drawn by":                         "on a page of view, and not a message",
-	"source code is shown from":                          "on a page of view, and not a message",
-	"in none of the directories given with":              "on a page of view, and not a message",
-	"use --symbols DIR with its debug file":              "needs a library of the recorded system",
-	unknown + ": workers share the traces that":          "needs a runner with other machines",
-	unknown + ": table " + unknown + " has more than ":   "needs an object store, which the command alone does not have",
-	"copy /proc/kallsyms and ":                           "needs a trace with frames of the kernel",
+	unknown + ": the output " + unknown + " is that of ":                       "asks for a command line with one input",
+	unknown + " is binary and would garble":                                    "needs a terminal",
+	"or try --allow-prerelease":                                                "needs reference data: TestAdviceForPreviews",
+	"--port " + unknown + ": " + unknown + " permits":                          "the one port of Perfetto may be in use",
+	"each process needs one; raise the limit with":                             "needs a trace with more processes than files that may be open",
+	"--drop-unknown drops":                                                     "needs a trace with metadata of a kind that no release writes",
+	"ntconv print --json --provider ":                                          "no trace of testdata has metrics",
+	"the call graph is drawn by":                                               "on a page of view, and not a message",
+	"source code is shown from":                                                "on a page of view, and not a message",
+	"in none of the directories given with":                                    "on a page of view, and not a message",
+	"use --symbols DIR with its debug file":                                    "needs a library of the recorded system",
+	unknown + ": workers share the traces that":                                "needs a runner with other machines",
+	unknown + ": table " + unknown + " has more than ":                         "needs an object store, which the command alone does not have",
+	unknown + ": a running process is shown without":                           "needs a process: TestLiveRefusals",
+	"no process: choose one with -p PID or --name NAME (ntconv ps lists them)": "needs a process: TestLiveRefusals",
+	"no screen on this terminal: ":                                             "needs a terminal",
+	"--" + unknown + " is about a running process: ":                           "needs a process: TestLiveRefusals",
+	"copy /proc/kallsyms and ":                                                 "needs a trace with frames of the kernel",
 }
 
 // proposed fails for strings of the product that propose something and are in none of the messages.

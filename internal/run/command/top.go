@@ -57,9 +57,8 @@ func (a *app) topCmd() *cobra.Command {
 				"`name` of the sample type to rank by, NAME#2 for the second with that name (default: as the profile states)",
 			)
 			r.bind(flags, isLive)
-			flags.BoolVar(&isLive, flagLive, isLive, "show a running process, refreshed each second")
 		})
-		t.bind(cmd)
+		t.bind(cmd, &isLive)
 		a.addInputFlags(cmd)
 	})
 }
