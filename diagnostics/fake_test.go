@@ -22,6 +22,8 @@ import (
 	"github.com/ntconv/ntconv/internal/testing/fakeruntime"
 )
 
+var sampler = diagnostics.Provider{Name: "Microsoft-DotNETCore-SampleProfiler", Level: 4}
+
 // listen starts a fake process and returns a client of it with a short time limit.
 func listen(t *testing.T, r *fakeruntime.Runtime) *diagnostics.Client {
 	t.Helper()

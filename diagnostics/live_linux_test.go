@@ -98,8 +98,6 @@ func client(socket string) *diagnostics.Client {
 	return c
 }
 
-var sampler = diagnostics.Provider{Name: "Microsoft-DotNETCore-SampleProfiler", Level: 4}
-
 // runtimeProvider has the keywords JIT and Loader: a program that does nothing has few such events.
 var runtimeProvider = diagnostics.Provider{Name: "Microsoft-Windows-DotNETRuntime", Keywords: 0x18, Level: 4}
 

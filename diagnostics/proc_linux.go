@@ -46,7 +46,7 @@ func parseStat(b []byte) (s procStat, err error) {
 	if open < 0 || end < open {
 		return s, errProc
 	}
-	const state, flags, start, kernelThread = 3 - 3, 9 - 3, 22 - 3, 0x200000 // fields are numbered from 1, and the third is the first here
+	const state, flags, start, kernelThread = 0, 6, 19, 0x200000 // fields 3, 9 and 22 in proc(5), and PF_KTHREAD of flags
 	fields := strings.Fields(string(b[end+1:]))
 	if len(fields) <= start {
 		return s, errProc
