@@ -14,7 +14,7 @@ import (
 // Groups of flags in the help.
 const (
 	groupRecording = "Recording"
-	groupLive      = "Running process, with --live"
+	groupLive      = "Running process"
 	groupOwn       = "Flags"
 	groupPipeline  = "Pipeline"
 	groupSelection = "Selection of events"
