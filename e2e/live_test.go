@@ -269,6 +269,9 @@ func recordedAlike(t *testing.T, ours, theirs []*line, atLeast int) {
 	if n, all, text := missing(b, a, from, to); n > 0 {
 		t.Errorf("ntconv lacks %d of %d events of dotnet-trace: %s", n, all, text)
 	}
+	if from > to && atLeast == 0 {
+		return
+	}
 	if all < atLeast {
 		t.Errorf("only %d events in the %.1f s that both recorded", all, float64(to-from)/1e9)
 	}
@@ -294,24 +297,24 @@ func sameNumber(t *testing.T, path string, ours []*line) {
 // What ntconv records is what dotnet-trace records at the same time, for each profile.
 func TestLiveProfiles(t *testing.T) {
 	for _, c := range []struct {
-		profile, flags string // dotnet-trace has no profile for flags
-		scenario       string
-		atLeast        int
+		profile, scenario string
+		atLeast           int
 	}{
-		{"dotnet-common,dotnet-sampled-thread-time", "", "cpu 30000", 1000},
-		{"dotnet-common", "", "exceptions 200000", 500},
-		{"gc-verbose", "", "alloc 20000", 500},
-		{"gc-collect", "", "alloc 20000", 10},
-		{"database", "", "async 2000", 1},
+		{"dotnet-common,dotnet-sampled-thread-time", "cpu 30000", 1000},
+		{"dotnet-common", "exceptions 200000", 500},
+		{"gc-verbose", "alloc 20000", 500},
+		{"gc-collect", "alloc 20000", 10},
+		{"database", "async 2000", 0}, // the test program has no database
 	} {
 		t.Run(strings.ReplaceAll(c.profile, ",", "+"), func(t *testing.T) {
 			l := startLive(t, strings.Fields(c.scenario)...)
 			ours, theirs := filepath.Join(l.dir, "ours.nettrace"), filepath.Join(l.dir, "theirs.nettrace")
-			ref := l.dotnetTrace(t, theirs, "--profile", c.profile, "--duration", "00:00:03")
+			ref := l.dotnetTrace(t, theirs, "--profile", c.profile)
 			own := l.collect(t, ours, "--profile", c.profile, "--duration", "1500ms")
 			if code := own.wait(t); code != complete {
 				t.Fatalf("exit code %d: %s", code, own.msg.String())
 			}
+			ref.signal(t, syscall.SIGINT)
 			if code := ref.wait(t); code != 0 {
 				t.Fatalf("dotnet-trace: exit code %d: %s%s", code, ref.out.String(), ref.msg.String())
 			}

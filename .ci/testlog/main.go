@@ -34,7 +34,7 @@ var wants = []struct {
 	{"Chromium, for consumers that are web pages", []string{"no Chromium"}},
 	{"the modules of the OpenTelemetry Collector, which are downloaded", []string{"no modules of the collector"}},
 	{"test files of other modules, which the module cache may lack", []string{"the module cache has no"}},
-	{"time: make nightly runs the test, a flag enables it, or -short disables it", []string{"make nightly", "-big converts", "short mode"}},
+	{"time: make nightly runs the test, a flag enables it, or -short disables it", []string{"make nightly", "-big converts", "-overhead prints", "short mode"}},
 	{"compilers and binutils, for tests that look up functions of programs", []string{"is not installed"}},
 	{
 		"a permission or ability of the operating system",
