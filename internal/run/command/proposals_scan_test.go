@@ -224,6 +224,7 @@ var notRun = map[string]string{
 	"no process: choose one with -p PID or --name NAME (ntconv ps lists them)": "needs a process: TestLiveRefusals",
 	"no screen on this terminal: ":                                             "needs a terminal",
 	"--" + unknown + " is about a running process: ":                           "needs a process: TestLiveRefusals",
+	"ntconv: " + unknown + " without a process; --all":                         "needs the socket of a process that was killed: TestPS",
 	"copy /proc/kallsyms and ":                                                 "needs a trace with frames of the kernel",
 }
 
