@@ -51,6 +51,7 @@ type fileID struct{ device, inode uint64 }
 // A directory has the sockets of one temporary directory.
 type directory struct {
 	path    string
+	foreign bool // path is that of a process with another file system, and is valid as long as this process exists
 	sockets []*socket
 	users   []*candidate // processes with this temporary directory
 }
@@ -82,7 +83,9 @@ func (f *finder) find() ([]Process, error) {
 	}
 	for _, d := range f.order {
 		for _, s := range d.sockets {
-			s.claim(d.users)
+			if s.claim(d.users); s.owner != nil && d.foreign {
+				s.path = filepath.Join(f.proc.path(s.owner.pid, "root")+f.tempPath(s.owner), s.name)
+			}
 		}
 	}
 	var list []Process
@@ -130,13 +133,19 @@ func (f *finder) readProcesses() error {
 // tempOf returns the temporary directory of a process, as it sees it: services of systemd have a /tmp of their own, too.
 // If the file system of the process is not readable, it is that with the same path here.
 func (f *finder) tempOf(c *candidate) *directory {
-	path := cmp.Or(c.temp, f.temp[len(f.temp)-1])
+	path := f.tempPath(c)
 	plain := f.directory(path)
-	if own := f.directory(f.proc.path(c.pid, "root") + path); own != nil {
-		return own
+	known := len(f.order)
+	own := f.directory(f.proc.path(c.pid, "root") + path)
+	if own == nil {
+		return plain
 	}
-	return plain
+	own.foreign = own.foreign || len(f.order) > known
+	return own
 }
+
+// tempPath returns the path of the temporary directory of a process in its file system.
+func (f *finder) tempPath(c *candidate) string { return cmp.Or(c.temp, f.temp[len(f.temp)-1]) }
 
 // directory returns a directory with its sockets, nil if it is not readable. A directory that was read by another path
 // keeps that path.

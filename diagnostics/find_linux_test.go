@@ -160,6 +160,7 @@ func TestFindTree(t *testing.T) {
 	tr.add(fakeProc{pid: 3, comm: "ntconv", start: 1, tmpdir: own, uid: uid, cgroup: "0::/docker/" + idB + "\n"})
 	tr.add(fakeProc{pid: 100, comm: "a) S 1 (b", start: 5000, tmpdir: own, uid: uid, cgroup: "0::/docker/" + idB + "\n", cmdline: "/usr/bin/my app\x00run\x00\x1b[2J\x00"})
 	tr.add(fakeProc{pid: 101, comm: ".NET (x) y", start: 5100, tmpdir: theirs, uid: uid})
+	tr.add(fakeProc{pid: 90, comm: "sh", start: 5190, root: box, uid: uid}) // started the program, and may exit before it
 	tr.add(fakeProc{pid: 102, inner: 1, comm: "shop", start: 5200, root: box, uid: uid, cgroup: "12:cpu:/\n0::/system.slice/docker-" + idA + ".scope\n"})
 	tr.add(fakeProc{pid: 103, inner: 7, comm: "shop", start: 5300, root: box, tmpdir: "/var/t", uid: uid, cgroup: "0::/kubepods/pod12345678-1234-1234-1234-123456789012/" + idA + "\n"})
 	tr.add(fakeProc{pid: 104, comm: "bash", start: 5400, tmpdir: own, uid: uid})
