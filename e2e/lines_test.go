@@ -20,6 +20,7 @@ const runtimeProvider = "Microsoft-Windows-DotNETRuntime"
 // A line is an event as one line of JSON, from the reference or from ntconv print --json.
 type line struct {
 	Ticks      int64  `json:"ticks"`
+	Time       string `json:"time"` // of ntconv only
 	PID        uint64 `json:"pid"`
 	TID        uint64 `json:"tid"`
 	CPU        int    `json:"cpu"`

@@ -8,7 +8,6 @@ import (
 	"regexp"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/ntconv/ntconv/internal/data/message"
@@ -37,6 +36,11 @@ const (
 	searchEvery = time.Second
 	// maxRetry bounds the time between two attempts to deliver a window.
 	maxRetry = 30 * time.Second
+	// sendFor is the default of --retry-for: after it, the window is tried again later, and the user sees why.
+	sendFor = 5 * time.Second
+	// lastWait is how long windows wait for a receiver that is away after the end of the recordings: shorter than service
+	// managers wait for the end of a program.
+	lastWait = 20 * time.Second
 )
 
 // A windowing records processes in windows, each of which is converted as a trace of its own.
@@ -52,8 +56,9 @@ type windowing struct {
 	temp  string // directory of the temporary traces
 	queue chan *madeWindow
 
-	over    atomic.Bool // no more windows come
-	mu      sync.Mutex  // guards the following
+	ended   chan struct{} // closed when no more windows come
+	endedAt time.Time     // valid after ended
+	mu      sync.Mutex    // guards the following
 	known   map[processID]bool
 	dropped int   // windows
 	failed  error // the first error of a recording
@@ -88,6 +93,11 @@ func (r *recorder) checkEvery(cmd *cobra.Command) error {
 	if err := r.set.check(cmd, &r.conversion); err != nil || r.set.dir != "" {
 		return err
 	}
+	if f := cmd.Flags().Lookup(formats.FlagRetryFor); f != nil && !f.Changed && to == formats.ToNothing {
+		if err := cmd.Flags().Set(f.Name, sendFor.String()); err != nil {
+			return err
+		}
+	}
 	switch {
 	case time.Duration(r.every) < minEvery:
 		return failf(exitUsage, "--%s %s: want at least %s", flagEvery, time.Duration(r.every), minEvery)
@@ -109,6 +119,7 @@ func (a *app) recordEvery(cmd *cobra.Command, r *recorder) error {
 	}
 	w := &windowing{
 		app: a, cmd: cmd, r: r, temp: temp, queue: make(chan *madeWindow, maxWaiting), known: map[processID]bool{},
+		ended: make(chan struct{}),
 	}
 	a.severalOutputs = true
 	a.begin(&pass.Summary{Input: r.chosen(), To: r.To.Name})
@@ -129,7 +140,8 @@ func (a *app) recordEvery(cmd *cobra.Command, r *recorder) error {
 	var delivered sync.WaitGroup
 	delivered.Go(w.deliver)
 	err = w.search(ctx)
-	w.over.Store(true)
+	w.endedAt = time.Now()
+	close(w.ended)
 	close(w.queue)
 	delivered.Wait()
 	a.onInterrupt("")
@@ -259,31 +271,48 @@ func (w *windowing) drop(made *madeWindow, why string) {
 
 // deliver converts the windows until the queue is closed and empty.
 func (w *windowing) deliver() {
+	away := false // the latest attempt failed
 	for made := range w.queue {
-		wait, last := time.Second, 0
-		for {
+		for wait := time.Second; ; wait = min(2*wait, maxRetry) {
+			if away && w.late() {
+				w.drop(made, "the receiver is away")
+				break
+			}
 			err := w.convert(made)
+			away = codeOf(err) == exitOutput
 			if err == nil || codeOf(err) == exitEmpty || codeOf(err) == exitIncomplete {
 				break
 			}
-			if w.over.Load() {
-				last++
-			}
 			w.note("%s: %v", made.name, err)
-			if codeOf(err) != exitOutput || len(w.queue) == cap(w.queue) || last == lastAttempts {
+			if !away || len(w.queue) == cap(w.queue) {
 				w.drop(made, "it cannot be delivered")
 				break
 			}
-			time.Sleep(wait)
-			wait = min(2*wait, maxRetry)
+			w.pause(wait)
 		}
 		os.Remove(made.path)
 		w.rotate(time.Now())
 	}
 }
 
-// lastAttempts is the number of attempts to deliver a window after the end of the recordings.
-const lastAttempts = 2
+// late reports whether the recordings ended so long ago that a receiver that is away does not get the remaining windows.
+func (w *windowing) late() bool {
+	select {
+	case <-w.ended:
+		return time.Since(w.endedAt) > lastWait
+	default:
+		return false
+	}
+}
+
+// pause waits before another attempt, only for a second if the recordings have ended or end meanwhile.
+func (w *windowing) pause(d time.Duration) {
+	select {
+	case <-w.ended:
+	case <-time.After(d - time.Second):
+	}
+	time.Sleep(time.Second)
+}
 
 // convert writes or sends one window.
 func (w *windowing) convert(made *madeWindow) error {

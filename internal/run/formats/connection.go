@@ -46,13 +46,15 @@ const (
 	flagKey         = "key"
 	flagSkipVerify  = "insecure-skip-verify"
 	flagTimeout     = "timeout"
-	flagRetryFor    = "retry-for"
 )
+
+// FlagRetryFor is the flag that limits how long a request is sent again.
+const FlagRetryFor = "retry-for"
 
 // connectionNames returns the names of all connection flags except --endpoint.
 func connectionNames() []string {
 	return []string{
-		flagProtocol, flagHeader, flagCompression, flagCA, flagCert, flagKey, flagSkipVerify, flagTimeout, flagRetryFor,
+		flagProtocol, flagHeader, flagCompression, flagCA, flagCert, flagKey, flagSkipVerify, flagTimeout, FlagRetryFor,
 	}
 }
 
@@ -66,7 +68,7 @@ func bindConnection(flags *pflag.FlagSet, headers string) *connectionFlags {
 	flags.StringVar(&f.key, flagKey, "", "PEM `file` of its key")
 	flags.BoolVar(&f.skipVerify, flagSkipVerify, false, "accept any certificate of the receiver")
 	flags.DurationVar(&f.timeout, flagTimeout, otlpclient.DefaultTimeout, "maximum `time` for one request")
-	flags.DurationVar(&f.retryFor, flagRetryFor, otlpclient.DefaultRetryFor, "maximum `time` to retry a request; 0 sends it "+
+	flags.DurationVar(&f.retryFor, FlagRetryFor, otlpclient.DefaultRetryFor, "maximum `time` to retry a request; 0 sends it "+
 		"once. Unless given, at most 5s until the receiver has answered for the first time")
 	return f
 }
@@ -101,7 +103,7 @@ func (f *connectionFlags) config(getenv func(string) string) (*otlpclient.Config
 
 // optionFlags are the flags that set the options that errors of a client name.
 var optionFlags = map[otlpclient.Option]string{
-	otlpclient.OptionCA: flagCA, otlpclient.OptionHeaders: flagHeader, otlpclient.OptionProtocol: flagProtocol, otlpclient.OptionRetryFor: flagRetryFor,
+	otlpclient.OptionCA: flagCA, otlpclient.OptionHeaders: flagHeader, otlpclient.OptionProtocol: flagProtocol, otlpclient.OptionRetryFor: FlagRetryFor,
 }
 
 // apply sets the members of a configuration for which flags are given.
@@ -124,7 +126,7 @@ func (f *connectionFlags) apply(c *otlpclient.Config) error {
 		{flagKey, func() error { c.Key = f.key; return nil }},
 		{flagSkipVerify, func() error { c.SkipVerify = f.skipVerify; return nil }},
 		{flagTimeout, func() error { c.Timeout = f.timeout; return positive(f.timeout > 0) }},
-		{flagRetryFor, func() error { c.RetryFor, c.Patient = f.retryFor, true; return positive(f.retryFor >= 0) }},
+		{FlagRetryFor, func() error { c.RetryFor, c.Patient = f.retryFor, true; return positive(f.retryFor >= 0) }},
 	} {
 		if !f.flags.Changed(set.flag) {
 			continue
