@@ -343,7 +343,7 @@ func TestCompletion(t *testing.T) {
 	for args, want := range map[string]string{
 		"to|": writable[0], "from|": readable[0], "from|pprof|to|": writable[0], "convert|--to|": strings.Join(formats.NamesOf(formats.Writable()), "\n"),
 		"info|--from|": strings.Join(formats.NamesOf(formats.Readable()), "\n"), "print|--order|": "time\nfile", "to|pprof|--kind|": "auto\nwall\ncpu",
-		"top|": "nettrace", "help|": "completion\t", "help|to|": writable[0], "help|wh": "where\t", "help|li": "limits\t",
+		"top|": "nettrace", "help|": "collect\t", "help|to|": writable[0], "help|wh": "where\t", "help|li": "limits\t",
 		"verify|--ignore|": "marks", "verify|--ignore|damage,ma": "damage,marks", "verify|--ignore|damage,dam": ":",
 		"top|--provider|System.Net.H": "System.Net.Http\n", "top|--provider|System.Runtime,System.Net.H": "System.Runtime,System.Net.Http\n",
 		"print|--event|ExceptionTh": "ExceptionThrown", "top|--where|": "$time\n", "top|--tid|": ":4", "top|--focus|": ":4",

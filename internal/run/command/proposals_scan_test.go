@@ -225,6 +225,15 @@ var notRun = map[string]string{
 	"no screen on this terminal: ":                                             "needs a terminal",
 	"--" + unknown + " is about a running process: ":                           "needs a process: TestLiveRefusals",
 	"ntconv: " + unknown + " without a process; --all":                         "needs the socket of a process that was killed: TestPS",
+	"ntconv collect --kind ":                                                   "needs a process: TestRecordRequests",
+	"traces of .NET Core 3.0 and later: ":                                      "in lists of formats, and not a message",
+	unknown + ": collect takes no inputs":                                      "needs a process: TestRecordRefusals",
+	"--every has no end":                                                       "needs a process: TestRecordRefusals",
+	"--" + unknown + " needs --every":                                          "needs a process: TestRecordRefusals",
+	"--every records processes that run":                                       "needs a process: TestRecordRefusals",
+	"--every: name a directory":                                                "needs a process: TestRecordRefusals",
+	"a recording as nettrace has all events":                                   "needs a process: TestRecordRefusals",
+	"ntconv ps lists the processes that can be recorded":                       "needs a process: TestRecordRefusals",
 	"copy /proc/kallsyms and ":                                                 "needs a trace with frames of the kernel",
 }
 

@@ -164,6 +164,8 @@ func TestRecordRefusals(t *testing.T) {
 		{"-p " + pid + " --duration 0", "want more than 0", exitUsage},
 		{"-p " + pid + " --keep 1h", "needs --every", exitUsage},
 		{"-p " + pid + " --every 10s", "name a directory", exitUsage},
+		{"-p " + pid + " --every 10s --stop-on X -o out/", "omit --stop-on", exitUsage},
+		{"--every 10s -o out/ -- true", "name it with --name", exitUsage},
 		{"-p " + pid + " --event GC*", "select some with ntconv filter", exitUsage},
 		{"-p " + pid + " -o there.nettrace", "-f overwrites it", exitOutput},
 		{"-p 999999", "ntconv ps lists", exitInput},

@@ -1,9 +1,11 @@
 package record
 
 import (
+	"crypto/rand"
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/ntconv/ntconv/diagnostics"
@@ -90,13 +92,16 @@ var defaultMeters = []string{
 // session is the ID of the metrics of our recordings. Programs share one set of instruments among all recorders with it.
 const session = "SHARED"
 
+// client is what tells this process from other recorders of the same instruments: the one that stops must not end them for others.
+var client = sync.OnceValue(func() string { return "ntconv-" + rand.Text()[:8] })
+
 // counters returns the providers that write the instruments of meters and the counters of event sources, at an interval in
 // seconds.
 func counters(meters, sources []string, every int) []diagnostics.Provider {
 	list := []diagnostics.Provider{{
 		Name: metricsSource, Keywords: 2, Level: levelInformational,
-		Arguments: fmt.Sprintf(`SessionId=%s;Metrics="%s";RefreshInterval=%d;MaxTimeSeries=1000;MaxHistograms=20;ClientId=ntconv`,
-			session, strings.Join(meters, ","), every),
+		Arguments: fmt.Sprintf(`SessionId=%s;Metrics="%s";RefreshInterval=%d;MaxTimeSeries=1000;MaxHistograms=20;ClientId=%s`,
+			session, strings.Join(meters, ","), every, client()),
 	}}
 	for _, name := range sources {
 		if name != metricsSource && !strings.Contains(name, "*") { // * would be all events of all providers
