@@ -23,6 +23,14 @@ func repeat(night, otherwise int) int {
 	return otherwise
 }
 
+// atNight skips what takes long if tests do not run in full.
+func atNight(t *testing.T) {
+	t.Helper()
+	if !corpus.Nightly() {
+		t.Skip("make nightly runs it: it takes long")
+	}
+}
+
 // sessions returns the number of connections of a process besides the socket on which it listens: one per session.
 func (l *live) sessions(t *testing.T) int {
 	t.Helper()

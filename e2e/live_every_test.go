@@ -256,20 +256,18 @@ func TestLiveReceiverAway(t *testing.T) {
 
 // A receiver that does not return costs a bounded time after the end, is reported, and shows in the exit code.
 func TestLiveReceiverGone(t *testing.T) {
+	atNight(t)
 	l := startLive(t, "cpu", "120000")
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
 		http.Error(w, "away", http.StatusServiceUnavailable)
 	}))
 	defer s.Close()
-	for i, format := range [][]string{
+	for _, format := range [][]string{
 		{"--to", "pprof", "--endpoint", "pyroscope+" + s.URL},
 		{"--to", "otlp", "--signals", "profiles", "--protocol", "http/protobuf", "--endpoint", s.URL},
 		{"--to", "pprof", "--endpoint", "pyroscope+http://127.0.0.1:9"}, // refuses connections
 	} {
-		if i > 0 && !corpus.Nightly() {
-			break
-		}
 		begin := time.Now()
 		args := append([]string{"collect", "-p", strconv.Itoa(l.pid()), "--every", "1s", "--duration", "4s"}, format...)
 		own := launch(t, liveEnv(t, l.dir), command, args...)

@@ -27,7 +27,7 @@ func TestLiveOverhead(t *testing.T) {
 	wall := make([][]time.Duration, len(recordings))
 	for range *overhead {
 		for i, flags := range recordings {
-			l := startLive(t, "alloc", "1500")
+			l := startLive(t, "alloc", "8000")
 			var own *started
 			if flags != "" {
 				out := filepath.Join(l.dir, "o.nettrace")

@@ -269,9 +269,6 @@ func recordedAlike(t *testing.T, ours, theirs []*line, atLeast int) {
 	if n, all, text := missing(b, a, from, to); n > 0 {
 		t.Errorf("ntconv lacks %d of %d events of dotnet-trace: %s", n, all, text)
 	}
-	if from > to && atLeast == 0 {
-		return
-	}
 	if all < atLeast {
 		t.Errorf("only %d events in the %.1f s that both recorded", all, float64(to-from)/1e9)
 	}
@@ -300,17 +297,24 @@ func TestLiveProfiles(t *testing.T) {
 		profile, scenario string
 		atLeast           int
 	}{
-		{"dotnet-common,dotnet-sampled-thread-time", "cpu 30000", 1000},
+		{"dotnet-common,dotnet-sampled-thread-time", "cpu 30000", 200},
 		{"dotnet-common", "exceptions 200000", 500},
 		{"gc-verbose", "alloc 20000", 500},
 		{"gc-collect", "alloc 20000", 10},
-		{"database", "async 2000", 0}, // the test program has no database
+		{"database", "attach 60000", 50}, // the test program has no database
 	} {
 		t.Run(strings.ReplaceAll(c.profile, ",", "+"), func(t *testing.T) {
+			if c.profile != "dotnet-common,dotnet-sampled-thread-time" && c.profile != "gc-verbose" {
+				atNight(t)
+			}
 			l := startLive(t, strings.Fields(c.scenario)...)
 			ours, theirs := filepath.Join(l.dir, "ours.nettrace"), filepath.Join(l.dir, "theirs.nettrace")
-			ref := l.dotnetTrace(t, theirs, "--profile", c.profile)
-			own := l.collect(t, ours, "--profile", c.profile, "--duration", "1500ms")
+			asked := []string{"--profile", c.profile}
+			if c.profile == "database" { // dotnet-trace writes nothing into its file before there are events
+				asked = append(asked, "--providers", "Shop-Beat:0xffffffffffffffff:4")
+			}
+			ref := l.dotnetTrace(t, theirs, asked...)
+			own := l.collect(t, ours, append(asked, "--duration", "1500ms")...)
 			if code := own.wait(t); code != complete {
 				t.Fatalf("exit code %d: %s", code, own.msg.String())
 			}
@@ -337,6 +341,9 @@ func TestLiveKinds(t *testing.T) {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
+			if name != "wall" && name != "alloc" && name != "contention" {
+				atNight(t)
+			}
 			dir := shortDir(t)
 			out := filepath.Join(dir, "kind.nettrace")
 			var own *started
