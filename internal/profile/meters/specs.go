@@ -166,6 +166,15 @@ func IsSample(t *ntconv.Type) bool {
 	return Specs()[sample.Wall].Matches(t) || Specs()[sample.CPU].Matches(t)
 }
 
+// externalCode is the type of samples of threads in native code.
+const externalCode = 1
+
+// IsExternal reports whether an event is a sample of a thread in native code, which mostly waits.
+func IsExternal(e *ntconv.Event) bool {
+	var s clr.Sample
+	return IsSample(e.Type) && clr.ParseSample(e, &s) && s.Type == externalCode
+}
+
 // stateNames returns the runtime manifest's names of sample types, by number. External means code outside the runtime,
 // which may be waiting or computing.
 var stateNames = sync.OnceValue(func() (names []string) {

@@ -1,7 +1,6 @@
 package command
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -146,7 +145,7 @@ func (a *app) watch(w *watching, args []string) error {
 	}
 	defer w.rec.End(endWithin)
 	_ = w.rec.CopyTo(nil) // nothing is copied, so nothing can fail
-	w.stopAtSignal()
+	a.stopAtSignal(w.rec)
 	if w.duration > 0 {
 		timer := time.AfterFunc(time.Duration(w.duration), w.rec.Stop)
 		defer timer.Stop()
@@ -159,16 +158,6 @@ func (a *app) watch(w *watching, args []string) error {
 		w.length.Store(int64(time.Since(w.rec.Begun())))
 	}()
 	return w.show(lock)
-}
-
-// stopAtSignal ends the session at the first signal, and does not wait for the process after the second one.
-func (w *watching) stopAtSignal() {
-	abandon := context.CancelFunc(w.rec.Abandon)
-	stop := context.CancelFunc(func() {
-		w.app.stopFollowing.Store(&abandon)
-		w.rec.Stop()
-	})
-	w.app.stopFollowing.Store(&stop)
 }
 
 // show shows the view until the end, and returns why it ended, nil if the user or the process ended it.
@@ -203,9 +192,7 @@ func stopped(rec *record.Recording) bool {
 
 // read reads the events of the process into the view until the end of the session.
 func (w *watching) read(ctx context.Context, lock sync.Locker) error {
-	status := new(record.Status)
-	status.Of(w.rec)
-	in, err := w.app.openRecording(w.rec, false, status)
+	in, err := w.app.openRecording(w.rec, false, nil)
 	if err != nil {
 		return w.readError(err)
 	}
@@ -239,43 +226,26 @@ func (w *watching) readError(err error) error {
 	return err
 }
 
-// Bounds of asking for the names of methods again.
-const (
-	learnEvery = time.Second
-	// learnShare is the part of the time that a process may spend on answering: it delays its threads.
-	learnShare = 0.1
-)
+// learnEvery is the interval at which methods without a name are looked for.
+const learnEvery = time.Second
 
-// learn asks for the names of methods at the begin, and again when there are methods without one: no event names precompiled
-// methods when they are first used.
+// learn asks for the names of methods at the begin, and again when there are methods without one, until the session is stopped.
 func (w *watching) learn(ctx context.Context, lock sync.Locker, view nameLearner) {
-	for wait, first := time.Duration(0), true; ; first = false {
-		select {
-		case <-ctx.Done():
-			return
-		case <-w.rec.Stopped():
-			return
-		case <-time.After(wait):
+	first := true
+	w.target.KeepNames(ctx, learnEvery, func() bool {
+		if stopped(w.rec) {
+			return false
 		}
-		wait = learnEvery
 		lock.Lock()
-		needed := view.unnamed()
-		lock.Unlock()
-		if !needed && !first {
-			continue
-		}
-		begin := time.Now()
-		within, cancel := context.WithTimeout(ctx, time.Minute)
-		if stream, err := w.target.KnownNames(within, nil); err == nil {
-			if src, err := reader.New(bytes.NewReader(stream), &reader.Options{Order: reader.FileOrder}); err == nil {
-				lock.Lock()
-				view.learn(src)
-				lock.Unlock()
-			}
-		}
-		cancel()
-		wait = max(wait, time.Duration(float64(time.Since(begin))/learnShare))
-	}
+		defer lock.Unlock()
+		needed := view.unnamed() || first
+		first = false
+		return needed
+	}, func(src ntconv.Source) {
+		lock.Lock()
+		defer lock.Unlock()
+		view.learn(src)
+	})
 }
 
 // A lockedSink holds the lock of the view while it gets an event.

@@ -148,16 +148,9 @@ func (a *app) collectCmd(args []string) *cobra.Command {
 			hideSelection(cmd)
 		}
 		complete(cmd, "to", formats.NamesOf(formats.Writable()))
-		complete(cmd, flagProfile, recordProfiles())
+		complete(cmd, flagProfile, record.ProfileNames())
 		completeTargets(cmd)
 	})
-}
-
-func recordProfiles() (names []string) {
-	for _, p := range record.Profiles() {
-		names = append(names, p.Name)
-	}
-	return names
 }
 
 // bindRecording defines the flags that state what is recorded, and when.

@@ -60,9 +60,8 @@ type windowing struct {
 	endedAt time.Time     // valid after ended
 	mu      sync.Mutex    // guards the following
 	known   map[processID]bool
-	dropped int   // windows
-	failed  error // the first error of a recording
-	windows int   // delivered
+	dropped int // windows
+	windows int // delivered
 	events  int64
 }
 
@@ -170,8 +169,6 @@ func (w *windowing) result(err error) error {
 		return err
 	case w.dropped > 0:
 		return failf(exitOutput, "%s lost, because the receiver did not accept them in time", message.Count(int64(w.dropped), "window was", "windows were"))
-	case w.failed != nil:
-		return w.failed
 	case w.windows == 0:
 		return failf(exitEmpty, "%s: no events in any window", w.r.chosen())
 	}
@@ -378,7 +375,8 @@ func (r *recorder) directory() string {
 // windowName is the name of an output of a window.
 var windowName = regexp.MustCompile(`^.+-\d+_(\d{8}_\d{6})(\.[^/]*)?$`)
 
-const windowTime = "20060102_150405"
+// recordTimeLayout is the form of times in names of outputs, as dotnet-trace has it.
+const recordTimeLayout = "20060102_150405"
 
 // A windowOutput is an output of a window, of this run or an earlier one.
 type windowOutput struct {
@@ -418,7 +416,7 @@ func (w *windowing) outputs(dir string) (list []windowOutput) {
 		if found == nil || e.IsDir() != isDir || !isDir && !slices.Contains(w.r.To.Exts, found[2]) {
 			continue
 		}
-		at, err := time.ParseInLocation(windowTime, found[1], time.UTC)
+		at, err := time.ParseInLocation(recordTimeLayout, found[1], time.UTC)
 		if err != nil {
 			continue
 		}

@@ -77,7 +77,7 @@ func (r *recorder) defaultOutput(target *record.Target, now time.Time) string {
 		return c
 	}, target.Name)
 	one := r.conversion
-	one.in = fmt.Sprintf("%s_%s.nettrace", name, now.Format("20060102_150405"))
+	one.in = fmt.Sprintf("%s_%s.nettrace", name, now.Format(recordTimeLayout))
 	if r.isVerbatim() {
 		return one.in
 	}
@@ -118,26 +118,34 @@ func (a *app) watchRecording(r *recorder, rec *record.Recording, target *record.
 	if terminal(a.stderr) && a.drawsBar() {
 		r.status.Names = symbol.New(nil)
 		within, cancel := context.WithTimeout(context.Background(), endWithin)
-		_, _ = target.KnownNames(within, r.status.Names) // only for display
+		if names, err := target.KnownNames(within); err == nil {
+			_ = r.status.Names.Scan(names) // only for display
+		}
 		cancel()
 	}
+	a.stopAtSignal(rec)
+	if r.duration > 0 {
+		time.AfterFunc(time.Duration(r.duration), rec.Stop) // a recording that has ended ignores it
+	}
+}
+
+// stopAtSignal ends a recording at the first signal, and does not wait for the process after the second one.
+func (a *app) stopAtSignal(rec *record.Recording) {
 	abandon := context.CancelFunc(rec.Abandon)
 	stop := context.CancelFunc(func() {
 		a.stopFollowing.Store(&abandon)
 		rec.Stop()
 	})
 	a.stopFollowing.Store(&stop)
-	if r.duration > 0 {
-		timer := time.AfterFunc(time.Duration(r.duration), rec.Stop)
-		_ = timer // a recording that has ended ignores it
-	}
 }
 
-// openRecording opens a recording as an input. again means that it is read more than once, and status observes its events.
+// openRecording opens a recording as an input. again means that it is read more than once; status, if not nil, observes its
+// events.
 func (a *app) openRecording(rec *record.Recording, again bool, status *record.Status) (*input.Input, error) {
 	o := a.inputOptions(again)
-	guard := o.Guard
-	o.Guard = func(src ntconv.Source) ntconv.Source { return status.Source(guard(src)) }
+	if guard := o.Guard; status != nil {
+		o.Guard = func(src ntconv.Source) ntconv.Source { return status.Source(guard(src)) }
+	}
 	in, err := input.FromReader(rec.Target.String(), rec, o)
 	if err != nil {
 		return nil, a.notOpened(err)

@@ -2,7 +2,6 @@ package command
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"fmt"
 	"os"
@@ -40,9 +39,7 @@ func (w *windowing) record(ctx context.Context, target *record.Target) error {
 	undo := context.AfterFunc(ctx, rec.Stop)
 	defer undo()
 	_ = rec.CopyTo(nil) // nothing is copied, so nothing can fail
-	status := new(record.Status)
-	status.Of(rec)
-	in, err := w.app.forInput().openRecording(rec, false, status)
+	in, err := w.app.forInput().openRecording(rec, false, nil)
 	if err != nil {
 		return err
 	}
@@ -61,20 +58,20 @@ func (w *windowing) record(ctx context.Context, target *record.Target) error {
 	}))
 }
 
-// names returns the stream with the names of the methods that a process knows before its recording, nil if they are not
+// names returns a trace with the names of the methods that a process knows before its recording, nil if they are not
 // wanted or cannot be had: then windows have the names of methods that were compiled since the begin.
-func (w *windowing) names(ctx context.Context, target *record.Target, request *record.Request) []byte {
+func (w *windowing) names(ctx context.Context, target *record.Target, request *record.Request) ntconv.Source {
 	if request.Rundown == 0 {
 		return nil
 	}
-	within, cancel := context.WithTimeout(ctx, time.Minute)
+	within, cancel := context.WithTimeout(ctx, record.NamesWithin)
 	defer cancel()
-	stream, err := target.KnownNames(within, nil)
+	named, err := target.KnownNames(within)
 	if err != nil {
 		w.note("%v: methods that were compiled before the recording have no names: %v", target, err)
 		return nil
 	}
-	return stream
+	return named
 }
 
 // A windower is the sink of a recording.
@@ -88,70 +85,44 @@ type windower struct {
 	err     error // of advancing
 	ticker  *time.Ticker
 	quit    chan struct{}
-	cancel  context.CancelFunc // of refresh; nil if it does not run
+	cancel  context.CancelFunc // of KeepNames; nil if it does not run
 }
 
 // windower returns the sink of a pass.
-func (w *windowing) windower(p *pass.Pass, target *record.Target, rec *record.Recording, named []byte) *windower {
+func (w *windowing) windower(p *pass.Pass, target *record.Target, rec *record.Recording, named ntconv.Source) *windower {
 	d := &windower{windowing: w, target: target, clock: p.Info.Clock, ticker: time.NewTicker(advanceEvery), quit: make(chan struct{})}
 	d.windows = split.NewWindows(p.Info, split.WindowOptions{
 		Every:  time.Duration(w.r.every),
 		Create: func(of split.Window) (ntconv.Sink, error) { return d.create(p.Info, of) },
 	})
-	d.learn(named)
 	go d.advance(rec)
 	if named != nil {
+		d.learn(named)
 		ctx, cancel := context.WithCancel(context.Background())
 		d.cancel = cancel
-		go d.refresh(ctx)
+		go target.KeepNames(ctx, refreshEvery, d.unnamed, d.learn)
 	}
 	return d
 }
 
-// learn keeps the names of methods in a stream.
-func (d *windower) learn(named []byte) {
-	src, err := reader.New(bytes.NewReader(named), &reader.Options{Order: reader.FileOrder})
-	if err != nil {
-		return // a window then has addresses instead of these names
-	}
+// learn keeps the names of methods. What a trace has before an error is better than nothing.
+func (d *windower) learn(named ntconv.Source) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	for e, err := src.Next(); err == nil; e, err = src.Next() {
+	for e, err := named.Next(); err == nil; e, err = named.Next() {
 		d.windows.Learn(e)
 	}
 }
 
-// Bounds of asking for the names of methods again.
-const (
-	refreshEvery = 500 * time.Millisecond
-	// refreshShare is the part of the time that a process may spend on answering, because a rundown delays its threads.
-	refreshShare = 0.1
-)
+// refreshEvery is the interval at which addresses without a name are looked for: a window waits long enough to get the answer,
+// unless it takes longer than the window.
+const refreshEvery = 500 * time.Millisecond
 
-// refresh asks for the names of methods again whenever an address without one appears: no event names precompiled methods when
-// they are first used. A window waits long enough to get the answer, unless it takes longer than the window.
-func (d *windower) refresh(ctx context.Context) {
-	for wait := refreshEvery; ; {
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(wait):
-		}
-		wait = refreshEvery
-		d.mu.Lock()
-		n := d.windows.Unnamed()
-		d.mu.Unlock()
-		if n == 0 {
-			continue
-		}
-		begin := time.Now()
-		within, cancel := context.WithTimeout(ctx, time.Minute)
-		if named, err := d.target.KnownNames(within, nil); err == nil {
-			d.learn(named)
-		}
-		cancel()
-		wait = max(wait, time.Duration(float64(time.Since(begin))/refreshShare))
-	}
+// unnamed reports whether addresses without a name appeared since the last call.
+func (d *windower) unnamed() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.windows.Unnamed() > 0
 }
 
 // advance completes windows by time. The monotonic clock counts since the begin of the recording: the wall clock of the
@@ -207,7 +178,7 @@ type windowFile struct {
 // create returns the sink of a window.
 func (d *windower) create(info *ntconv.Info, of split.Window) (ntconv.Sink, error) {
 	begin := d.clock.Time(of.Begin).UTC()
-	name := fmt.Sprintf("%s-%d_%s.nettrace", formats.FileName(d.target.Name), d.target.PID, begin.Format(windowTime))
+	name := fmt.Sprintf("%s-%d_%s.nettrace", formats.FileName(d.target.Name), d.target.PID, begin.Format(recordTimeLayout))
 	file, err := os.Create(filepath.Join(d.windowing.temp, name))
 	if err != nil {
 		return nil, err

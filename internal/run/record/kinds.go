@@ -9,6 +9,7 @@ import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/diagnostics"
 	"github.com/ntconv/ntconv/internal/events/clr"
+	"github.com/ntconv/ntconv/internal/events/operation"
 	"github.com/ntconv/ntconv/internal/profile/meters"
 	"github.com/ntconv/ntconv/sample"
 )
@@ -21,7 +22,7 @@ const nameKeywords = 0x18
 var undescribed = map[sample.Kind][]diagnostics.Provider{
 	sample.Requests: {
 		{Name: hosting, Keywords: ^uint64(0), Level: levelInformational},
-		{Name: tplEvents, Keywords: 0x80, Level: levelInformational},
+		{Name: operation.TPL, Keywords: 0x80, Level: levelInformational},
 	},
 }
 
@@ -54,7 +55,6 @@ func (r *Request) Kinds(kinds []sample.Kind, runtime string) error {
 		for _, p := range undescribed[k] {
 			r.Add(p)
 		}
-		r.Profiles = append(r.Profiles, k.String())
 	}
 	for _, l := range clr.Layouts(clr.Runtime) {
 		if namesCode(l) {

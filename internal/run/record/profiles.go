@@ -10,12 +10,12 @@ import (
 
 	"github.com/ntconv/ntconv/diagnostics"
 	"github.com/ntconv/ntconv/internal/events/clr"
+	"github.com/ntconv/ntconv/internal/events/operation"
 )
 
 // Names of providers that only recordings need.
 const (
 	runtimePrivate = "Microsoft-Windows-DotNETRuntimePrivate"
-	tplEvents      = "System.Threading.Tasks.TplEventSource"
 	hosting        = "Microsoft.AspNetCore.Hosting"
 	metricsSource  = "System.Diagnostics.Metrics"
 )
@@ -68,7 +68,7 @@ func Profiles() []Profile {
 			{Name: runtimePrivate, Keywords: 1, Level: levelInformational},
 		}},
 		{"database", "commands of SqlClient and Entity Framework Core", DefaultRundown, []diagnostics.Provider{
-			{Name: tplEvents, Keywords: 0x80, Level: levelInformational},
+			{Name: operation.TPL, Keywords: 0x80, Level: levelInformational},
 			{Name: clr.DiagnosticSource, Keywords: 3, Level: levelVerbose, Arguments: argument(filterSpecs, strings.Join(databaseSpecs, "\n"))},
 		}},
 		{"spans", "Activities of all sources, with everything that a span has", 0, []diagnostics.Provider{
@@ -79,6 +79,14 @@ func Profiles() []Profile {
 		}},
 		{"metrics", "instruments of System.Runtime and ASP.NET Core, and the counters of older runtimes, each second", 0, counters(defaultMeters, []string{runtimeSource}, 1)},
 	}
+}
+
+// ProfileNames returns the names of Profiles.
+func ProfileNames() (names []string) {
+	for _, p := range Profiles() {
+		names = append(names, p.Name)
+	}
+	return names
 }
 
 // argument returns a quoted argument.
@@ -137,7 +145,6 @@ func (r *Request) addCounters(list []diagnostics.Provider) {
 	for _, p := range list {
 		r.Add(p)
 	}
-	r.Profiles = append(r.Profiles, "metrics")
 }
 
 // cpuSampling is the name of older versions of dotnet-trace for what is now two profiles.
@@ -185,16 +192,11 @@ func (r *Request) Profile(name string) error {
 	all := Profiles()
 	i := slices.IndexFunc(all, func(p Profile) bool { return p.Name == name })
 	if i < 0 {
-		var names []string
-		for _, p := range all {
-			names = append(names, p.Name)
-		}
-		return fmt.Errorf("%w: no profile is called %q; there are %s", ErrRequest, name, strings.Join(names, ", "))
+		return fmt.Errorf("%w: no profile is called %q; there are %s", ErrRequest, name, strings.Join(ProfileNames(), ", "))
 	}
 	for _, p := range all[i].Providers {
 		r.Add(p)
 	}
 	r.Rundown |= all[i].Rundown
-	r.Profiles = append(r.Profiles, name)
 	return nil
 }

@@ -18,8 +18,6 @@ type Request struct {
 	Providers []diagnostics.Provider
 	// Rundown is the keywords of the events at the end that name all methods, 0 for none.
 	Rundown uint64
-	// Profiles names what was asked for, for messages.
-	Profiles []string
 }
 
 // Add adds a provider. If the request has it already, both are asked for: the keywords of both, the higher level, and the

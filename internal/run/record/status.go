@@ -7,7 +7,6 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/data/message"
-	"github.com/ntconv/ntconv/internal/events/clr"
 	"github.com/ntconv/ntconv/internal/profile/meters"
 	"github.com/ntconv/ntconv/internal/select/selection"
 	"github.com/ntconv/ntconv/symbol"
@@ -24,17 +23,10 @@ type Status struct {
 	events    atomic.Int64
 	lost      atomic.Int64
 	hottest   atomic.Pointer[string]
-	found     atomic.Bool // an event of StopOn
 }
 
 // Of sets the recording that the status is about.
 func (s *Status) Of(r *Recording) { s.recording = r }
-
-// Found reports whether an event of StopOn ended the recording.
-func (s *Status) Found() bool { return s.found.Load() }
-
-// Lost returns the number of events that the process dropped.
-func (s *Status) Lost() int64 { return s.lost.Load() }
 
 // Text describes the recording so far: 12 s, 1,234 events, 3 lost, hottest Shop.Cart.Add (31%).
 func (s *Status) Text() string {
@@ -83,7 +75,6 @@ func (w *watched) Next() (*ntconv.Event, error) {
 		w.status.events.Add(1)
 		if w.stop != nil && w.stop(e) {
 			w.stop = nil
-			w.status.found.Store(true)
 			w.status.recording.Stop()
 		}
 		if w.top != nil {
@@ -101,9 +92,6 @@ type hottest struct {
 	shown  time.Time
 }
 
-// externalCode is the type of samples of threads in native code, which mostly wait.
-const externalCode = 1
-
 // A hot is the innermost frame of samples.
 type hot struct {
 	process *ntconv.Process
@@ -116,11 +104,7 @@ const hottestEvery = 2 * time.Second
 // see observes an event.
 func (h *hottest) see(e *ntconv.Event, s *Status) {
 	h.names.Observe(e)
-	if !meters.IsSample(e.Type) || e.Stack == nil || len(e.Stack.PCs) == 0 {
-		return
-	}
-	var sample clr.Sample
-	if clr.ParseSample(e, &sample) && sample.Type == externalCode {
+	if !meters.IsSample(e.Type) || meters.IsExternal(e) || e.Stack == nil || len(e.Stack.PCs) == 0 {
 		return
 	}
 	h.total++

@@ -6,7 +6,6 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/data/bin"
-	"github.com/ntconv/ntconv/internal/events/clr"
 	"github.com/ntconv/ntconv/internal/profile"
 	"github.com/ntconv/ntconv/internal/profile/meters"
 	"github.com/ntconv/ntconv/sample"
@@ -172,7 +171,7 @@ func (a *added) discard(number int64) {
 
 // placeOf returns the place of a sample.
 func (w *Window) placeOf(e *ntconv.Event) *place {
-	k := placeKey{process: meters.ProcessOf(e.Thread), native: isNative(e)}
+	k := placeKey{process: meters.ProcessOf(e.Thread), native: meters.IsExternal(e)}
 	if e.Stack != nil {
 		k.stack = w.stacks.ID(e.Stack)
 	}
@@ -190,15 +189,6 @@ func (w *Window) placeOf(e *ntconv.Event) *place {
 		w.places[k] = p
 	}
 	return p
-}
-
-// externalCode is the type of samples of threads in native code.
-const externalCode = 1
-
-// isNative reports whether a sample of the .NET sample profiler found the thread in native code.
-func isNative(e *ntconv.Event) bool {
-	var s clr.Sample
-	return meters.IsSample(e.Type) && clr.ParseSample(e, &s) && s.Type == externalCode
 }
 
 // minPlaces is the number of places below which none are removed.
