@@ -164,7 +164,7 @@ func TestLiveWindows(t *testing.T) {
 		if n, frames := unresolved(t, w.path); share(n, frames) > most+0.02 {
 			t.Errorf("window %d: %d of %d frames have no name, %.1f%% of those of the whole recording", i, n, frames, 100*most)
 		}
-		if samples == 0 {
+		if samples == 0 && i < len(list)-1 { // the last one may be shorter than the time between two samples
 			t.Errorf("window %d is empty", i)
 		}
 	}

@@ -1,352 +1,195 @@
 package command
 
 import (
-	"cmp"
+	"context"
 	"errors"
-	"io"
-	"reflect"
+	"fmt"
+	"io/fs"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/data/message"
-	"github.com/ntconv/ntconv/internal/events/recording"
 	"github.com/ntconv/ntconv/internal/files/fileio"
 	"github.com/ntconv/ntconv/internal/files/store"
 	"github.com/ntconv/ntconv/internal/run/formats"
 	"github.com/ntconv/ntconv/internal/run/input"
 	"github.com/ntconv/ntconv/internal/run/pass"
-	"github.com/ntconv/ntconv/internal/tables"
-	"github.com/ntconv/ntconv/internal/tables/dataset"
+	"github.com/ntconv/ntconv/internal/run/record"
+	"github.com/ntconv/ntconv/reader"
+	"github.com/ntconv/ntconv/symbol"
 	"github.com/spf13/cobra"
 )
 
-// A collecting adds inputs to a dataset. Each conversion has its own symbols, plan and report.
-type collecting struct {
-	*batch
-	cmd        *cobra.Command
-	conversion *conversion
-	collection *collection
-	set        *dataset.Dataset
-	create     func() error // creates set once, when the first input has been opened
-	adds       adder
-	waiting    func(*outcome) (bool, error)              // sets the status of a trace that an earlier attempt has converted; nil without attempts
-	published  atomic.Int64                              // traces
-	adding     map[string]*claim                         // by UID; batch.mu guards the map
-	sources    map[string]map[string][]*dataset.Manifest // by ID of the commit and name of the source; batch.mu guards them
-	failures   []unpublished                             // of traces that were converted; batch.mu guards them
-}
+// endWithin bounds how long ntconv waits for a process to end a session whose output has failed.
+const endWithin = 10 * time.Second
 
-// An adder takes over the additions of a collection: see dataset.Batch.
-type adder interface {
-	Add(a *dataset.Addition, m *dataset.Manifest, done func(error))
-	Flush()
-}
-
-// An unpublished trace was converted and could not be published.
-type unpublished struct {
-	o     *outcome
-	err   error
-	there string // the trace, if another run has added it in the meantime
-	first bool   // no job before had an error of the destination
-}
-
-// errorOf returns the message of the error of an input, with the name of the input. If several tables failed, it
-// returns the first error and the number of the others.
-func errorOf(name string, err error) string {
-	first, more := err, 0
-	for list := joined(first); len(list) > 0; list = joined(first) {
-		first, more = list[0], more+len(list)-1
+// recordTarget records a process into the output. begun, if not nil, is called when the recording has begun.
+func (a *app) recordTarget(cmd *cobra.Command, r *recorder, target *record.Target, begun func() error) error {
+	request, err := r.request(cmd, target.Info.Runtime)
+	if err != nil {
+		return fail(exitUsage, err)
 	}
-	text := first.Error()
-	if more > 0 {
-		text += "; and " + message.Count(int64(more), "more error")
+	if r.out == "" {
+		r.out = r.defaultOutput(target, time.Now())
 	}
-	if !names(first, name) {
-		text = input.NameOf(name, 0) + ": " + text
+	r.in = target.String()
+	if err := a.prepareRecording(cmd, r); err != nil {
+		return err
 	}
-	return text
-}
-
-// joint is the type of the result of errors.Join.
-var joint = reflect.TypeOf(errors.Join(io.EOF))
-
-// joined returns the parts of the first error of errors.Join in the chain of err. An error that wraps several errors in
-// another way is one error, because a sentinel among them is not its message.
-func joined(err error) []error {
-	for ; err != nil; err = errors.Unwrap(err) {
-		if several, ok := err.(interface{ Unwrap() []error }); ok && reflect.TypeOf(err) == joint {
-			return several.Unwrap()
+	var rec *record.Recording
+	defer func() {
+		if rec != nil {
+			rec.End(endWithin)
 		}
+	}()
+	open := func() (*input.Input, error) {
+		if rec, err = target.Record(context.Background(), request, record.Options{BufferMB: int(r.buffer >> 20)}); err != nil {
+			return nil, recordFailure(err)
+		}
+		a.watchRecording(r, rec, target)
+		if begun != nil {
+			if err := begun(); err != nil {
+				return nil, recordFailure(err)
+			}
+		}
+		if !r.isVerbatim() {
+			_ = rec.CopyTo(nil) // nothing is copied, so nothing can fail
+		}
+		return a.openRecording(rec, r.NeedsAgain(), &r.status)
+	}
+	if r.isVerbatim() {
+		r.to = func(_ *pass.Pass, name string) *delivery { return a.verbatim(r, name, &rec) }
+	}
+	err = a.convertFrom(&r.conversion, nil, open)
+	if rec != nil && err == nil && rec.StopError() != nil {
+		err = fail(exitIncomplete, fmt.Errorf("%v: the recording ended without the names of methods: %w", target, rec.StopError()))
+	}
+	return err
+}
+
+// defaultOutput returns the name of an output: NAME_DATE_TIME.EXT, as dotnet-trace has it, "" if the format writes no file.
+func (r *recorder) defaultOutput(target *record.Target, now time.Time) string {
+	r.chooseByName()
+	name := strings.Map(func(c rune) rune {
+		if strings.ContainsRune(`/\:*?"<>|`, c) || c < ' ' {
+			return '_'
+		}
+		return c
+	}, target.Name)
+	one := r.conversion
+	one.in = fmt.Sprintf("%s_%s.nettrace", name, now.Format(recordTimeLayout))
+	if r.isVerbatim() {
+		return one.in
+	}
+	out, err := one.output()
+	if err != nil {
+		return ""
+	}
+	return out
+}
+
+// prepareRecording plans the conversion of a recording, and refuses an output that exists before anything is recorded.
+func (a *app) prepareRecording(cmd *cobra.Command, r *recorder) error {
+	if err := a.prepare(cmd, &r.conversion); err != nil {
+		return err
+	}
+	if r.isVerbatim() {
+		if !r.Plan.Selection.Empty() {
+			return failf(exitUsage, "a recording as nettrace has all events, without %s; select some with ntconv filter, or record fewer with --%s",
+				r.Plan.Selection, flagProviders)
+		}
+		r.Plan.Live, r.Plan.AnyOrder, r.Plan.Read.Order = true, true, reader.FileOrder
+	}
+	r.Plan.Progress = func(in *input.Input, _ string) func() {
+		return a.showPhase(&progressPhase{name: "recording", input: in.Name(), size: -1, read: in.Read, detail: r.status.Text})
+	}
+	if r.Output.Destination != formats.ToFile || isStdout(r.out) || a.force {
+		return nil
+	}
+	if info, err := store.Stat(r.out); err == nil && info.Mode().IsRegular() {
+		return fail(exitOutput, &fileio.Error{Name: r.out, Op: "create", Bytes: -1, Err: fmt.Errorf("%w; -f overwrites it", fs.ErrExist)})
 	}
 	return nil
 }
 
-// names reports whether the message of err names the input.
-func names(err error, name string) bool {
-	var in *input.Error
-	var file *fileio.Error
-	return errors.As(err, &in) || errors.As(err, &file) && file.Name == name || codeOf(err) == exitEmpty || isDifference(err)
-}
-
-// add adds an input to the dataset. Unlike an output of its own, a trace without data is a failure.
-func (r *collecting) add(o *outcome) error {
-	err := r.try(o)
-	if err != nil && o.Output == "" && o.Status == statusSkipped { // try has not decided
-		o.Status = statusFailed
-	}
-	return err
-}
-
-// try adds an input to the dataset, and sets the status if the input was added before.
-func (r *collecting) try(o *outcome) error {
-	one, conversion := r.app.forInput(), *r.conversion
-	one.openers = r.app.openers // whose notes are those of the run
-	conversion.Output = nil     // of this input
-	if err := one.prepare(r.cmd, &conversion); err != nil {
-		return err
-	}
-	plan := conversion.Plan
-	in, err := one.open([]string{o.name}, true)
-	if err != nil {
-		return err
-	}
-	defer in.Close()
-	if err := r.create(); err != nil {
-		return err
-	}
-	trace, err := r.begin(in, o, plan.Selection.String())
-	if trace == nil {
-		return err
-	}
-	trace.app, trace.conversion = one, &conversion
-	conversion.Adapt = func(target *formats.Target) {
-		target.Trace = &formats.Trace{UID: o.uid, Service: trace.service(), Source: trace.source(), Typed: r.set.Config().Typed}
-	}
-	plan.Before = append(plan.Before, trace.count)
-	formats.Serve(conversion.Symbols, one.downloads())
-	err = readFailure(plan, conversion.Run(in, func(p *pass.Pass) error { return trace.convert(p, o) }))
-	if trace.added {
-		return err
-	}
-	r.release(o.uid)
-	return errors.Join(err, trace.addition.Abort())
-}
-
-// begin starts to add an input. If the dataset has it, the result is nil and o has the status.
-func (r *collecting) begin(in *input.Input, o *outcome, selection string) (*tracing, error) {
-	sum, beginnings, err := r.identify(in)
-	if err != nil {
-		return nil, inputFailure(err, false)
-	}
-	o.uid = dataset.UIDOf(sum.SHA256)
-	claim := r.claim(o.uid)
-	if r.waiting != nil {
-		found, err := r.waiting(o)
-		if err != nil {
-			r.release(o.uid)
-			return nil, fail(exitOutput, err)
+// watchRecording ends a recording at Ctrl-C, after --duration, and with the event of --stop-on.
+func (a *app) watchRecording(r *recorder, rec *record.Recording, target *record.Target) {
+	r.status.Of(rec)
+	if terminal(a.stderr) && a.drawsBar() {
+		r.status.Names = symbol.New(nil)
+		within, cancel := context.WithTimeout(context.Background(), endWithin)
+		if names, err := target.KnownNames(within); err == nil {
+			_ = r.status.Names.Scan(names) // only for display
 		}
-		if found {
-			r.release(o.uid)
-			return nil, nil
-		}
+		cancel()
 	}
-	made := madeWith{selection, r.collection.settings}
-	if m := in.Manifest(); m != nil { // from a dataset, which may have only a selection
-		made.selection = strings.TrimSpace(m.Selection + " " + made.selection)
+	a.stopAtSignal(rec)
+	if r.duration > 0 {
+		time.AfterFunc(time.Duration(r.duration), rec.Stop) // a recording that has ended ignores it
 	}
-	addition, err := r.set.Begin(sum.SHA256, &dataset.BeginOptions{
-		Replaces:   func(m *dataset.Manifest) bool { return r.replaces(m, made, m.UID != o.uid) },
-		Beginnings: beginnings, Cleaner: r.app.cleaner,
+}
+
+// stopAtSignal ends a recording at the first signal, and does not wait for the process after the second one.
+func (a *app) stopAtSignal(rec *record.Recording) {
+	abandon := context.CancelFunc(rec.Abandon)
+	stop := context.CancelFunc(func() {
+		a.stopFollowing.Store(&abandon)
+		rec.Stop()
 	})
-	if err == nil {
-		return &tracing{collecting: r, addition: addition, made: made, size: in.Size(), content: sum.Bytes, from: in.Manifest(), claim: claim}, nil
+	a.stopFollowing.Store(&stop)
+}
+
+// openRecording opens a recording as an input. again means that it is read more than once; status, if not nil, observes its
+// events.
+func (a *app) openRecording(rec *record.Recording, again bool, status *record.Status) (*input.Input, error) {
+	o := a.inputOptions(again)
+	if guard := o.Guard; status != nil {
+		o.Guard = func(src ntconv.Source) ntconv.Source { return status.Source(guard(src)) }
 	}
-	r.release(o.uid)
-	var exists *dataset.ExistsError
+	in, err := input.FromReader(rec.Target.String(), rec, o)
+	if err != nil {
+		return nil, a.notOpened(err)
+	}
+	return in, nil
+}
+
+// verbatim returns the delivery of a recording as it is. The file is written in place, so that it is readable even if ntconv
+// is killed.
+func (a *app) verbatim(r *recorder, name string, rec **record.Recording) *delivery {
+	var sink *formats.Verbatim
+	return &delivery{
+		name: name, to: formats.ToFile, inPlace: true,
+		create: func(out *fileio.Outputs) (ntconv.Sink, error) {
+			var err error
+			if sink, err = formats.NewVerbatim(out); err != nil {
+				return nil, err
+			}
+			sink.Rest = func() error { return (*rec).Drain() }
+			return sink, (*rec).CopyTo(sink.Writer())
+		},
+		flush: func() { _ = sink.Flush() }, // the next write returns the error again
+		done: func() error {
+			a.sum.Result = sink.Result()
+			return nil
+		},
+	}
+}
+
+// recordFailure returns the failure for an error of finding or recording a process, with the next step.
+func recordFailure(err error) error {
+	advice := ""
 	switch {
-	case errors.As(err, &exists):
-		old, is := madeOf(exists.Trace.Manifest).String(), made.String()
-		if service := r.collection.service; old == is && service != "" && service != exists.Trace.Manifest.Service {
-			old, is = "--service "+exists.Trace.Manifest.Service, "--service "+service
-		}
-		if old != is {
-			return nil, failf(exitUsage, "the dataset has it with %s, and this run has %s; add --%s to replace it", old, is, flagReplace)
-		}
-		o.Status, o.Output = statusThere, exists.Trace.Path
-		return nil, nil
-	case errors.Is(err, dataset.ErrBusy):
-		o.Status = statusBusy
-		return nil, failf(exitIncomplete, "another run is adding it to the dataset; when that run has ended, the same command adds what it did not")
+	case errors.Is(err, record.ErrRequest):
+		return fail(exitUsage, err)
+	case errors.Is(err, fs.ErrPermission):
+		advice = "run ntconv as the user of the process, or as root"
+	case errors.Is(err, record.ErrNoProcess):
+		advice = "ntconv ps lists the processes that can be recorded"
+	case errors.Is(err, record.ErrNotDotnet):
+		advice = "name the program that is a .NET application, and not with DOTNET_EnableDiagnostics=0"
 	}
-	return nil, fail(exitOutput, err)
-}
-
-// replaces reports whether a trace of the dataset is replaced by one that is made so. grew means that it is a beginning of that.
-func (r *collecting) replaces(m *dataset.Manifest, made madeWith, grew bool) bool {
-	old := madeOf(m)
-	moved := r.collection.service != "" && r.collection.service != m.Service
-	return made.contains(old) || grew && made == old || r.collection.replace && (old != made || moved)
-}
-
-// flush publishes the traces that wait, and gives those that could not be published their errors, of which it prints one: they
-// have one reason, such as a full disk.
-func (r *collecting) flush() {
-	r.adds.Flush()
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, f := range r.failures {
-		if f.there != "" {
-			f.o.Status, f.o.Output, f.o.Exit, f.o.Error, f.o.Events, f.o.Bytes = statusThere, f.there, exitOK, "", 0, 0
-			continue
-		}
-		f.o.Status, f.o.Output, f.o.Exit, f.o.Error = statusFailed, "", exitOutput, errorOf(f.o.Input, f.err)
-		if f.first && r.app.report != reportJSON && !r.app.ended.Load() {
-			r.app.printError(f.o.Error)
-		}
+	if advice != "" {
+		err = &ntconv.AdviceError{Err: err, Advice: advice}
 	}
-	if len(r.failures) > 0 {
-		events, bytes := r.total()
-		r.app.sum.Events, r.app.sum.Selected, r.app.sum.Bytes = events, events, bytes
-	}
-}
-
-// storedSize returns the size of all files that exist.
-func storedSize(names []string) (size int64) {
-	for _, name := range names {
-		if info, err := store.Stat(name); err == nil {
-			size += info.Size()
-		}
-	}
-	return size
-}
-
-// A tracing is the conversion of one input of a collection.
-type tracing struct {
-	*collecting
-	app        *app        // of the input
-	conversion *conversion // of the input
-	addition   *dataset.Addition
-	made       madeWith
-	size       int64             // of the input
-	content    int64             // of the input, decompressed
-	from       *dataset.Manifest // of the dataset that the trace comes from, or nil
-	claim      *claim
-	added      bool             // the batch has the addition
-	tally      *recording.Tally // of the current pass
-}
-
-// count is the stage that counts the events of processes.
-func (t *tracing) count(_ *pass.Pass, src ntconv.Source) ntconv.Source {
-	t.tally = new(recording.Tally)
-	return &talliedSource{src, t.tally}
-}
-
-// A talliedSource passes every event to a tally.
-type talliedSource struct {
-	ntconv.Source
-	tally *recording.Tally
-}
-
-// Next implements ntconv.Source.
-func (s *talliedSource) Next() (*ntconv.Event, error) {
-	e, err := s.Source.Next()
-	if err == nil {
-		s.tally.Observe(e)
-	}
-	return e, err
-}
-
-// convert writes the tables of a pass, and adds them to the dataset if the pass succeeds.
-func (t *tracing) convert(p *pass.Pass, o *outcome) error {
-	t.app.sum = &pass.Summary{Input: o.Input, To: t.conversion.To.Name}
-	d := t.app.delivery(p, t.conversion, o.Input)
-	limits := fileio.OutputOptions{Check: t.app.memory.Check, Quota: &t.app.quota}
-	d.to, d.outputs = formats.ToDir, func() (*fileio.Outputs, error) { return t.addition.Outputs(limits) }
-	err := t.app.deliver(p, d)
-	if !t.app.sum.Done {
-		return err
-	}
-	m := t.manifest(p, err)
-	m.Source = cmp.Or(t.source(), o.Input)
-	t.added = true
-	o.Output, o.Events, o.Bytes = store.Join(t.set.Dir(), dataset.TraceKey+"="+t.addition.UID()), m.Events, t.app.sum.Bytes
-	if err == nil {
-		o.Status = statusAdded
-	}
-	t.adds.Add(t.addition, m, t.collecting.done(o, t.made))
-	t.stage(t.claim)
-	return err
-}
-
-// done returns the function that is called when the trace of an input is in the dataset, or cannot be published. It keeps nothing of
-// the conversion, which many traces would have in memory at a time.
-func (r *collecting) done(o *outcome, made madeWith) func(error) {
-	return func(err error) {
-		r.release(o.uid)
-		if err == nil {
-			r.published.Add(1)
-			return
-		}
-		failure := unpublished{o: o, err: err}
-		if exists, ok := errors.AsType[*dataset.ExistsError](err); ok && madeOf(exists.Trace.Manifest) == made {
-			failure.there = exists.Trace.Path
-		} else {
-			failure.first = !r.stopped.Swap(true)
-		}
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		r.failures = append(r.failures, failure)
-	}
-}
-
-// service returns the name of the service that the user gave, or that the trace has in the dataset that it comes from.
-func (t *tracing) service() string {
-	if t.from != nil {
-		return cmp.Or(t.collection.service, t.from.Service)
-	}
-	return t.collection.service
-}
-
-// source returns the name of the input in the dataset that the trace comes from, "" if it comes from none.
-func (t *tracing) source() string {
-	switch {
-	case t.collection.source != "":
-		return t.collection.source
-	case t.from == nil:
-		return ""
-	}
-	return t.from.Source
-}
-
-// manifest describes the trace of a pass. partial is the error of an incomplete input, or nil.
-func (t *tracing) manifest(p *pass.Pass, partial error) *dataset.Manifest {
-	m := &dataset.Manifest{
-		Size: t.size, Content: t.content, Format: p.Info.Format, Events: p.Kept, Lost: int64(p.Report.Count(ntconv.CodeEventsLost)),
-		Selection: t.made.selection, Settings: t.made.settings, Schema: tables.Version, Version: message.ModuleVersion(), Added: time.Now().UTC().Truncate(time.Second),
-	}
-	if partial != nil {
-		m.Incomplete = partial.Error()
-	}
-	if clock := p.Info.Clock; !clock.Wall.IsZero() {
-		m.Start = clock.Wall.UTC()
-	}
-	if first, last, ok := p.Span(); ok {
-		m.Duration = p.Info.Clock.Since(first, last)
-	}
-	process, info := t.tally.Main(p.Namer)
-	if process != nil {
-		m.Host = process.Host
-	}
-	m.Process, m.OS, m.Arch, m.Service = info.Name, info.OS, info.Arch, cmp.Or(t.service(), info.Service())
-	if t.from != nil { // what the trace itself does not have
-		m.Source, m.Size, m.Format, m.Properties, m.Incomplete = t.from.Source, t.from.Size, t.from.Format, t.from.Properties, t.from.Incomplete
-		m.Service = t.service()
-		if m.Selection == t.from.Selection { // its tables begin with the first event
-			m.Duration = t.from.Duration
-		}
-	}
-	return m
+	return fail(exitInput, err)
 }

@@ -32,7 +32,7 @@ func TestSendingExitCodes(t *testing.T) {
 	}{
 		"sent":        {[]string{trace(t, "spans-stop"), "--endpoint", url}, exitOK, []string{"41 spans sent to " + url + " in 1 batch, from 57 events of"}},
 		"selected":    {[]string{trace(t, "spans-stop"), "--endpoint", url, "--provider", "Microsoft-Diagnostics-*"}, exitOK, []string{"spans sent to", "from 56 of 57 events in"}},
-		"no spans":    {[]string{trace(t, "cpu-env"), "--endpoint", url}, exitEmpty, []string{"no spans among 1,786 events", "dotnet-trace collect --providers", "ntconv top --kind wall"}},
+		"no spans":    {[]string{trace(t, "cpu-env"), "--endpoint", url}, exitEmpty, []string{"no spans among 1,786 events", "record Activities with ntconv collect --profile spans", "ntconv top --kind wall"}},
 		"a limit":     {[]string{trace(t, "spans-stop"), "--endpoint", url, "--max-types", "1"}, exitLimit, []string{"raise --max-types"}}, // found before anything is sent
 		"of output":   {[]string{trace(t, "spans-stop"), "--endpoint", url, "--max-output", "100"}, exitLimit, []string{"output too large: limit 100 bytes", "raise --max-output"}},
 		"in a pipe":   {[]string{"-", "--endpoint", url, "--max-types", "1"}, exitLimit, []string{"--max-types", "0 items sent to " + url + " before that"}},

@@ -433,8 +433,11 @@ func pasted(t *testing.T, dir, line string) result {
 	return result{code: exitCode(t, err), stderr: string(out)}
 }
 
-// linkTree makes a directory with the same files, which are replaced and not changed. It omits the many files that args
-// do not name.
+// crowded are the directories of many files or directories: datasets have one per table.
+var crowded = strings.Fields("many fleet broken cut vacant old")
+
+// linkTree makes a directory with the same files, which are replaced and not changed. It omits the crowded directories that
+// args do not name.
 func linkTree(from, to, args string) error {
 	return filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || path == from {
@@ -442,7 +445,7 @@ func linkTree(from, to, args string) error {
 		}
 		name := filepath.Join(to, strings.TrimPrefix(path, from))
 		switch {
-		case d.Name() == "many" && !strings.Contains(args, "many"):
+		case d.IsDir() && filepath.Dir(path) == from && slices.Contains(crowded, d.Name()) && !slices.Contains(strings.Fields(args), d.Name()):
 			return fs.SkipDir
 		case d.IsDir():
 			return os.Mkdir(name, 0o700)

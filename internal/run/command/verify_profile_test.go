@@ -54,7 +54,7 @@ func TestVerifyProfiles(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if testing.Short() && len(data) > 100_000 {
+		if testing.Short() && len(data) > 100_000 || !corpus.Nightly() && i%3 > 0 {
 			continue
 		}
 		p, err := profile.ParseData(data)
@@ -87,7 +87,7 @@ func TestVerifyProfiles(t *testing.T) {
 			t.Errorf("%s with a changed sample: code %d: %s%s", f, r.code, r.stdout, r.stderr)
 		}
 	}
-	if tested < 25 {
+	if tested < 8 {
 		t.Errorf("only %d profiles", tested)
 	}
 }

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+
+	"github.com/ntconv/ntconv/internal/testing/corpus"
 )
 
 // totalOf returns the sum of the samples of a file, as top states it.
@@ -70,6 +72,9 @@ func TestRecordEveryReceiver(t *testing.T) {
 		refused int64 // requests
 		code    int
 	}{{1, exitOK}, {1 << 30, exitOutput}} {
+		if c.code == exitOutput && !corpus.Nightly() {
+			continue // the end waits for the receiver
+		}
 		var requests, accepted atomic.Int64
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			if requests.Add(1) <= c.refused {
