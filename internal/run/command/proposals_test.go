@@ -445,7 +445,7 @@ func linkTree(from, to, args string) error {
 		}
 		name := filepath.Join(to, strings.TrimPrefix(path, from))
 		switch {
-		case d.IsDir() && filepath.Dir(path) == from && slices.Contains(crowded, d.Name()) && !slices.Contains(strings.Fields(args), d.Name()):
+		case d.IsDir() && filepath.Dir(path) == from && slices.Contains(crowded, d.Name()) && !slices.ContainsFunc(strings.Fields(args), func(arg string) bool { return strings.HasPrefix(arg, d.Name()) }):
 			return fs.SkipDir
 		case d.IsDir():
 			return os.Mkdir(name, 0o700)
