@@ -78,6 +78,7 @@ func (l *live) unharmed(t *testing.T) {
 // A recorder that is killed at any time leaves a readable beginning of a file, and a process that works as before, without
 // a session: the runtime ends a session when it cannot write its events.
 func TestLiveRecorderKilled(t *testing.T) {
+	atNight(t)
 	l := startLive(t, "attach", "300000")
 	for i := range repeat(20, 4) {
 		out := filepath.Join(l.dir, fmt.Sprintf("killed%d.nettrace", i))
@@ -105,6 +106,7 @@ func TestLiveRecorderKilled(t *testing.T) {
 
 // The runtime does not notice that an idle session has lost its recorder. The session ends with its next event.
 func TestLiveIdleSession(t *testing.T) {
+	atNight(t)
 	l := startLive(t, "attach", "300000")
 	args := []string{"--rundown", "false", "--providers", "Microsoft-Windows-DotNETRuntime:0x8000:4"} // no exceptions
 	own := l.collect(t, filepath.Join(l.dir, "idle.nettrace"), args...)
@@ -122,6 +124,7 @@ func TestLiveIdleSession(t *testing.T) {
 
 // A process that is killed leaves a readable file: what it had written until at most some 100 ms before.
 func TestLiveProcessKilled(t *testing.T) {
+	atNight(t)
 	for i := range repeat(20, 3) {
 		l := startLive(t, "cpu", "60000")
 		out := filepath.Join(l.dir, "killed.nettrace")
@@ -170,6 +173,7 @@ func TestLiveInterrupted(t *testing.T) {
 
 // A full disk ends the recording with the message of the system. The file is readable, and the process is not recorded any more.
 func TestLiveFullDisk(t *testing.T) {
+	atNight(t)
 	l := startLive(t, "attach", "300000")
 	disk := filepath.Join(l.dir, "disk")
 	must(t, os.Mkdir(disk, 0o777))

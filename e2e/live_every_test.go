@@ -212,6 +212,7 @@ func (p *windowReceiver) Push(_ context.Context, r *connect.Request[pushv1.PushR
 
 // A receiver that is away for some time gets all windows afterwards.
 func TestLiveReceiverAway(t *testing.T) {
+	atNight(t)
 	l := startLive(t, "cpu", "120000")
 	whole := filepath.Join(l.dir, "whole.nettrace")
 	ref := l.collect(t, whole)
@@ -294,6 +295,7 @@ func (l *live) unharmedShop(t *testing.T) {
 
 // Processes that begin and end are recorded, each in windows of its own, and old windows are removed.
 func TestLiveWindowsOfAll(t *testing.T) {
+	atNight(t)
 	dir := shortDir(t)
 	out := filepath.Join(dir, "windows")
 	args := []string{"collect", "--name", "shop", "--every", "1s", "--kind", "wall", "--to", "nettrace", "-o", out + "/"}
@@ -332,6 +334,7 @@ func TestLiveWindowsOfAll(t *testing.T) {
 
 // --keep-size and --keep bound the windows in a directory.
 func TestLiveKeep(t *testing.T) {
+	atNight(t)
 	l := startLive(t, "cpu", "60000")
 	for _, flag := range [][]string{{"--keep-size", "8KiB"}, {"--keep", "3s"}} {
 		out := filepath.Join(l.dir, flag[0])

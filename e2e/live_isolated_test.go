@@ -76,6 +76,7 @@ func output(t *testing.T, cmd *exec.Cmd) result {
 // Processes in other PID namespaces, as those of containers, are found and recorded by their outer PID: with a temporary
 // directory of their own or a common one, also if both have the same PID inside.
 func TestLiveNamespaces(t *testing.T) {
+	atNight(t)
 	namespaces(t, "--pid", "--fork", "--mount-proc")
 	host := shortDir(t)
 	common := shortDir(t)

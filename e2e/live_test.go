@@ -331,6 +331,7 @@ func TestLiveProfiles(t *testing.T) {
 
 // A recording of a kind has the events from which profiles of this kind are computed, and those that name methods, and no others.
 func TestLiveKinds(t *testing.T) {
+	atNight(t)
 	scenario := map[string]string{
 		"wall": "cpu 30000", "alloc": "alloc 20000", "gc": "alloc 20000", "exceptions": "exceptions 200000", "contention": "waits 1000",
 		"wait": "waits 1000", "jit": "jit 2000", "typeload": "jit 2000", "threadpool": "-- async 60", "tasks": "-- async 60",

@@ -2,12 +2,10 @@ package command
 
 import (
 	"bytes"
-	"hash/crc32"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -42,9 +40,6 @@ func TestAgreementReference(t *testing.T) {
 			t.Errorf("%v\n%s", err, out)
 		}
 		return
-	}
-	if !corpus.Nightly() { // a third of them
-		paths = slices.DeleteFunc(paths, func(path string) bool { return crc32.ChecksumIEEE([]byte(filepath.Base(path)))%3 > 0 })
 	}
 	checkAgreement(t, agreementPage(t), paths)
 }

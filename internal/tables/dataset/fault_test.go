@@ -103,6 +103,9 @@ func TestFaults(t *testing.T) {
 
 // Very many commits are joined in steps, without an open file for each.
 func TestOptimizeMany(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short mode: other tests run these goroutines with less data")
+	}
 	d := newDataset(t)
 	const traces = joinCommits*2 + 5
 	for i := range traces {

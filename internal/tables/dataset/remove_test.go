@@ -127,6 +127,9 @@ func mutations() []mutation {
 
 // Verify reports everything that is changed, missing or added, and nothing else.
 func TestVerify(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short mode: other tests run these goroutines with less data")
+	}
 	for _, c := range mutations() {
 		d := newDataset(t)
 		add(d, 1, 2)
@@ -277,6 +280,9 @@ func TestFilter(t *testing.T) {
 
 // A trace that shares files with others is replaced, wherever it is in their order; the rows of the others stay.
 func TestReplaceSharing(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short mode: other tests run these goroutines with less data")
+	}
 	for _, joined := range []bool{false, true} {
 		for _, one := range []int{7, 13, 19} {
 			d := newDataset(t)

@@ -180,6 +180,9 @@ func TestColumns(t *testing.T) {
 
 // A row group ends when it has many bytes, even if it has few rows.
 func TestColumnsRowGroupBytes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short mode: other tests run these goroutines with less data")
+	}
 	var out bytes.Buffer
 	c, err := NewColumnsWriter(&out, []ColumnSpec{{Name: "text", Kind: KindString}}, 200, &Options{})
 	if err != nil {
