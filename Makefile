@@ -107,7 +107,7 @@ test: ## Run all tests
 # run it on several inputs, with pipes, receivers, interrupts, progress or a server, and once in every format. All other
 # tests of the command run the same code with other words; the nightly checks run them, too (RACETESTS=.).
 CONCURRENT = ^[[:space:]]*go (func|[a-zA-Z_.]+\()|sync\.(Mutex|RWMutex|WaitGroup|Map|Pool)|atomic\.
-RACETESTS ?= Batch|Broken|Closed|ConvertEach|DatasetJobs|DatasetWriters|FIFO|^TestFailing|Follow|^TestInterrupted|Jobs|Library|Pipe|Progress|RecordFormats|Sending|Signals|StandardOutput|ViewIn
+RACETESTS ?= Batch|Broken|Closed|ConvertEach|DatasetJobs|DatasetWriters|FIFO|FailingWrites|Follow|Interrupted|Jobs|Library|Pipe|Progress|RecordFormats|Sending|Signals|StandardOutput|ViewIn
 # Without this setting, every command that a test runs would sleep for a second at its end.
 RACE       = CGO_ENABLED=1 GORACE=atexit_sleep_ms=10 $(GO) test -race -short -timeout 30m $(TESTFLAGS)
 

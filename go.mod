@@ -2,6 +2,9 @@ module github.com/ntconv/ntconv
 
 go 1.26.0
 
+// Modules of npm, for tests of the page of ntconv to html.
+ignore ./exporters/html/page/node_modules
+
 require (
 	github.com/andybalholm/brotli v1.1.1
 	github.com/gdamore/tcell/v3 v3.6.0

@@ -24,7 +24,7 @@ type screen struct {
 
 var screens = []screen{
 	{
-		image: "view-alloc.png", height: "390", trace: "alloc-verbose", actions: []string{"open:#kinds .menu-name"},
+		image: "view-alloc.png", height: "390", trace: "alloc-verbose", actions: []string{"go:/flamegraph", "open:#kinds .menu-name"},
 		title: "shop.dll alloc_space", path: "/alloc/flamegraph", menu: []string{"alloc", "gc"},
 	},
 	{
@@ -79,14 +79,43 @@ func TestScreens(t *testing.T) {
 			if got.Title != s.title || !strings.HasSuffix(got.Address, s.path) || !slices.Equal(menu, s.menu) || len(got.Errors) > 0 {
 				t.Errorf("%+v, want %+v", got, s)
 			}
-			checkImage(t, path)
-			checkImage(t, filepath.Join("..", "docs", "images", s.image))
+			checkImage(t, path, 1200)
+			checkImage(t, filepath.Join("..", "docs", "images", s.image), 1200)
 		})
 	}
 }
 
-// checkImage checks that a picture has the width of all pictures, is small, and is not blank.
-func checkImage(t *testing.T, path string) {
+// The page of ntconv to html in light and dark colors and on a narrow screen is in the documents.
+func TestPageScreens(t *testing.T) {
+	needBrowser(t)
+	documents := string(contentAt(t, filepath.Join("..", "README.md"))) + string(contentAt(t, filepath.Join("..", "docs", "html.md")))
+	for _, s := range []struct {
+		image, height string
+		width         int
+		actions       []string
+	}{
+		{"page-light.png", "860", 1200, nil}, {"page-dark.png", "860", 1200, []string{"dark"}}, {"page-narrow.png", "1100", 390, []string{"narrow"}},
+	} {
+		if !strings.Contains(documents, "images/"+s.image+")") {
+			t.Errorf("no document shows %s", s.image)
+		}
+		dir := t.TempDir()
+		path := filepath.Join(dir, s.image)
+		if *updateImages {
+			path = filepath.Join("..", "docs", "images", s.image)
+		}
+		page := pageOf(t, dir, find(t, "otel-cpu").path)
+		got := script[shownPage](t, 1, "node", append([]string{"screens.mjs", path, s.height, page}, s.actions...)...)[0]
+		if len(got.Errors) > 0 {
+			t.Errorf("%s: %q", s.image, got.Errors)
+		}
+		checkImage(t, path, s.width)
+		checkImage(t, filepath.Join("..", "docs", "images", s.image), s.width)
+	}
+}
+
+// checkImage checks that a picture has a width, is small, and is not blank.
+func checkImage(t *testing.T, path string, width int) {
 	t.Helper()
 	data := contentAt(t, path)
 	picture, err := png.Decode(bytes.NewReader(data))
@@ -99,7 +128,7 @@ func checkImage(t *testing.T, path string) {
 			colors[[3]uint32{r, g, b}] = true
 		}
 	}
-	if size.X != 1200 || len(data) > 150_000 || len(colors) < 100 {
+	if size.X != width || len(data) > 200_000 || len(colors) < 100 {
 		t.Errorf("%s: %d pixels wide, %d bytes, %d colors", path, size.X, len(data), len(colors))
 	}
 }

@@ -62,6 +62,11 @@ func run(platforms []string, out, check string) error {
 	if err != nil {
 		return err
 	}
+	chart, err := embedded()
+	if err != nil {
+		return err
+	}
+	modules = append(modules, chart)
 	var bad []error
 	for _, m := range modules {
 		if err := m.read(); err != nil {
@@ -148,7 +153,23 @@ func compiled(platforms []string) ([]*module, error) {
 	return list, nil
 }
 
-var licenseFile = regexp.MustCompile(`(?i)^(.*[-_])?(licen[cs]e|copying|notice|patents)([-_.].*)?$`)
+// embedded returns the library of npm that is part of the pages of ntconv to html.
+func embedded() (*module, error) {
+	const page = "exporters/html/page"
+	data, err := os.ReadFile(filepath.Join(page, "package-lock.json"))
+	if err != nil {
+		return nil, err
+	}
+	var lock struct {
+		Packages map[string]struct{ Version string }
+	}
+	if err := json.Unmarshal(data, &lock); err != nil {
+		return nil, fmt.Errorf("%s/package-lock.json: %w", page, err)
+	}
+	return &module{path: "uplot (npm)", version: lock.Packages["node_modules/uplot"].Version, dir: filepath.Join(page, "vendor")}, nil
+}
+
+var licenseFile = regexp.MustCompile(`(?i)^(.*[-_.])?(licen[cs]e|copying|notice|patents)([-_.].*)?$`)
 
 // read collects license files from the directory of the module and from the parent directories of compiled packages.
 func (m *module) read() error {

@@ -28,10 +28,10 @@ var wants = []struct {
 		[]string{"reference reader", "runs another program"},
 	},
 	{
-		"Node and the packages of e2e/package.json and e2e/firefox/package.json",
-		[]string{"no Node", "npm --prefix e2e ci", "npm --prefix e2e/firefox ci"},
+		"Node and the packages of e2e, e2e/firefox and exporters/html/page",
+		[]string{"no Node", "npm --prefix e2e ci", "npm --prefix e2e/firefox ci", "npm --prefix exporters/html/page ci"},
 	},
-	{"Chromium, for consumers that are web pages", []string{"no Chromium"}},
+	{"Chromium or Firefox, for consumers that are web pages", []string{"no Chromium", "firefox is not installed"}},
 	{"the modules of the OpenTelemetry Collector, which are downloaded", []string{"no modules of the collector"}},
 	{"test files of other modules, which the module cache may lack", []string{"the module cache has no"}},
 	{"time: make nightly runs the test, a flag enables it, or -short disables it", []string{"make nightly", "-big converts", "-overhead prints", "short mode"}},

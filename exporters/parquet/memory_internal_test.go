@@ -2,14 +2,11 @@ package parquet
 
 import (
 	"bytes"
-	"fmt"
 	"io"
 	"runtime"
 	"testing"
-	"time"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/tables"
 	"github.com/ntconv/ntconv/internal/testing/tracegen"
 	"github.com/ntconv/ntconv/reader"
 	"github.com/ntconv/ntconv/symbol"
@@ -96,43 +93,5 @@ func TestManyStacksNeedBoundedMemory(t *testing.T) {
 	}
 	if err := sink.Close(); err != nil {
 		t.Fatal(err)
-	}
-}
-
-// slowFile writes more slowly than rows are produced.
-type slowFile struct {
-	bytes.Buffer
-	delay time.Duration
-}
-
-func (f *slowFile) Write(b []byte) (int, error) {
-	time.Sleep(f.delay)
-	return f.Buffer.Write(b)
-}
-
-func (*slowFile) Close() error { return nil }
-
-// The bytes of a table do not depend on the scheduling of its goroutine and the producer: batches may be reused or new,
-// but have the same rows.
-func TestBytesDoNotDependOnTiming(t *testing.T) {
-	const rows = 60_000
-	written := map[time.Duration]*slowFile{0: {}, 2 * time.Millisecond: {delay: 2 * time.Millisecond}}
-	for _, f := range written {
-		events, err := newTable[tables.Event](&files{create: func(string) (io.WriteCloser, error) { return f, nil }, ordered: true})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for i := range rows {
-			row := events.row()
-			row.EventID, row.TSNanos = int64(i), int64(i)
-			row.Payload = events.end(fmt.Appendf(events.begin(), "%0*d", 100+i%300, i*i))
-			row.PayloadRaw = events.bytes([]byte(row.Payload[:i%50]))
-		}
-		if err := events.close(); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if !bytes.Equal(written[0].Bytes(), written[2*time.Millisecond].Bytes()) {
-		t.Error("the files differ")
 	}
 }

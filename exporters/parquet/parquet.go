@@ -3,15 +3,9 @@
 package parquet
 
 import (
-	"errors"
-	"io"
-	"slices"
-
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/tables"
-	"github.com/ntconv/ntconv/internal/tables/parquetwriter"
+	"github.com/ntconv/ntconv/internal/tables/rows"
 	"github.com/ntconv/ntconv/sample"
-	"github.com/ntconv/ntconv/schema"
 )
 
 // Typed selects the typed tables in Options.Tables. A typed table has one column per field of an event.
@@ -58,73 +52,12 @@ type Options struct {
 	Tables []string
 }
 
-// files creates the files of the tables.
-type files struct {
-	create   func(table string) (io.WriteCloser, error)
-	metadata map[string]string
-	ordered  bool           // no event so far was out of time order
-	selected []string       // nil means all tables
-	names    []string       // tables that were created
-	ended    []func() error // table.close of each created table
-}
-
-// has reports whether a table is to be written.
-func (f *files) has(name string) bool { return f.selected == nil || slices.Contains(f.selected, name) }
-
-// open creates the file of a table.
-func (f *files) open(name string) (io.WriteCloser, error) {
-	w, err := f.create(name)
-	if err == nil {
-		f.names = append(f.names, name)
+// rows returns the options for the rows, without the typed tables.
+func (o *Options) rows() rows.Options {
+	return rows.Options{
+		Report: o.Report, Raw: o.Raw, Ordered: o.Ordered, Selection: o.Selection,
+		Source: o.Source, TraceUID: o.TraceUID, Service: o.Service, Version: o.Version,
+		TempDir: o.TempDir, MaxTemp: o.MaxTemp, Active: o.Active,
+		Kinds: o.Kinds, KindOptions: o.KindOptions, Window: o.Window, Tables: o.Tables,
 	}
-	return w, err
-}
-
-// abort ends the goroutines of all created tables. It returns their errors.
-func (f *files) abort() error {
-	var errs []error
-	for _, end := range f.ended {
-		errs = append(errs, end())
-	}
-	return errors.Join(errs...)
-}
-
-// options returns the options for the file of a table.
-func (f *files) options(t tables.Table) *parquetwriter.Options {
-	o := &parquetwriter.Options{Bloom: parquetwriter.BloomColumns(t.Row), Metadata: map[string]string{}}
-	for key, value := range f.metadata {
-		o.Metadata[key] = value
-	}
-	o.Metadata[tables.TableKey] = t.Name
-	if f.ordered || t.Sort != "ts_ns" || sortsGroups(t.Name) {
-		o.Sort = t.Sort
-	}
-	return o
-}
-
-// An item holds what all tables need of an event, so that times and IDs are computed once. Sink.Write sets it for each
-// event.
-type item struct {
-	id                  int64 // event_id
-	micros, nanos       int64 // ts, ts_ns
-	process, thread     int32 // process_id, thread_id
-	pid, tid            int64
-	stack, labels       int64  // stack_id, label_list_id; 0 means none
-	traceID, spanID     string // from the labels; "" means none
-	provider, eventName string
-	schema              *schema.Schema
-}
-
-// A derived writes one or more tables that are derived from events. Sink calls watch or write for each event in the
-// order of the trace, then close or abort once.
-type derived interface {
-	// watch observes an event of the trace before the selection. Write passes marks to it, too.
-	watch(e *ntconv.Event)
-	// write adds a selected event of KindEvent. It must not keep e or it.
-	write(e *ntconv.Event, it *item) error
-	// close writes the remaining rows and completes the files.
-	close() error
-	// abort releases the resources that close would release, except the files of newTable, and writes nothing. It is
-	// called in place of close.
-	abort() error
 }

@@ -167,6 +167,9 @@ func selections(t testing.TB, data []byte) map[string]func(*ntconv.Event) bool {
 // The rows of a stack and thread add up to its values in a profile: exactly where a tick is a whole number of
 // nanoseconds, or else to within 1 ns per sample.
 func TestSamplesAddUpToProfile(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short mode: other tests run these goroutines with less data")
+	}
 	for _, f := range corpus.Traces(t) {
 		t.Run(f.Name, func(t *testing.T) {
 			for name, keep := range selections(t, f.Data) {

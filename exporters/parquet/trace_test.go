@@ -117,6 +117,9 @@ func traces(t *testing.T) []corpus.File {
 // TestDerivedColumns checks what the importer, which restores all events (see its TestRestores), does not read: numbers of
 // rows, times in microseconds, names and depths of stacks, and counts.
 func TestDerivedColumns(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short mode: other tests run these goroutines with less data")
+	}
 	for _, f := range traces(t) {
 		t.Run(f.Name, func(t *testing.T) {
 			m, events, info, done := exported(t, f.Data, parquet.Options{})

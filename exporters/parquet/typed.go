@@ -11,15 +11,17 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/tables"
+	"github.com/ntconv/ntconv/internal/tables/rows"
 	"github.com/ntconv/ntconv/internal/tables/typedtable"
 	"github.com/ntconv/ntconv/schema"
 )
 
 // typed writes a table with one column per field for each frequent event. It is known only at the end of a trace which
 // events are frequent and which versions of them occur, so typed spills the events by table and writes the tables in
-// close.
+// Close.
 type typed struct {
-	sink    *Sink
+	files   *files
+	report  *ntconv.Report
 	choice  typedChoice
 	spill   typedSpill
 	record  record
@@ -30,7 +32,14 @@ type typed struct {
 	variants map[*schema.Schema]variantRef
 	last     *schema.Schema
 	lastRef  variantRef
+
+	// Close sets the number of written tables, their names by type, and the elements of Options.Typed that match no event.
+	written   int
+	names     map[*ntconv.Type]string
+	unmatched []string
 }
+
+var _ rows.TypedPart = (*typed)(nil)
 
 // A typedName identifies a typed table, which all versions of an event share.
 type typedName struct{ provider, event string }
@@ -44,11 +53,11 @@ type typedTable struct {
 	nanos    int64       // ts_ns of the latest event
 	unsorted bool        // an event is earlier than the previous event
 	flags    recordFlags // flags that any record has
-	// close sets the name of the table, and with Options.Uniform, what is known of the event.
+	// Close sets the name of the table, and with Options.Uniform, what is known of the event.
 	table string
 	known *typedtable.Table
 
-	// What the table omits. The goroutine that writes the table counts it, and close reports it in the order of the
+	// What the table omits. The goroutine that writes the table counts it, and Close reports it in the order of the
 	// tables, because a Report keeps the first detail.
 	failed  int64 // payloads that cannot be decoded
 	err     error // error of the first of them
@@ -70,27 +79,28 @@ type variantRef struct {
 }
 
 // newTyped returns the part of a Sink that writes typed tables.
-func newTyped(s *Sink) (derived, error) {
-	choice, err := newTypedChoice(&s.o)
+func newTyped(f *files, o *Options) (*typed, error) {
+	choice, err := newTypedChoice(o)
 	if err != nil {
 		return nil, err
 	}
-	choice.none = choice.none || !s.files.has(Typed)
+	choice.none = choice.none || o.Tables != nil && !slices.Contains(o.Tables, Typed)
 	return &typed{
-		sink: s, choice: choice, spill: typedSpill{dir: s.o.TempDir, max: s.o.MaxTemp, limit: spillBytes},
+		files: f, report: o.Report, choice: choice, spill: typedSpill{dir: o.TempDir, max: o.MaxTemp, limit: spillBytes},
 		byEvent: make(map[typedName]*typedTable), variants: make(map[*schema.Schema]variantRef),
 	}, nil
 }
 
-func (t *typed) watch(*ntconv.Event) {}
+// Watch implements rows.Part.
+func (t *typed) Watch(*ntconv.Event) {}
 
-// write spills an event as a record of its table. The payload is decoded in close, when the columns are known.
-func (t *typed) write(e *ntconv.Event, it *item) error {
+// Write spills an event as a record of its table. The payload is decoded in Close, when the columns are known.
+func (t *typed) Write(e *ntconv.Event, it *rows.Item) error {
 	if t.choice.none {
 		return nil
 	}
-	if it.schema != t.last {
-		t.last, t.lastRef = it.schema, t.variantOf(e, it.schema)
+	if it.Schema != t.last {
+		t.last, t.lastRef = it.Schema, t.variantOf(e, it.Schema)
 	}
 	table := t.lastRef.table
 	if table == nil {
@@ -99,8 +109,8 @@ func (t *typed) write(e *ntconv.Event, it *item) error {
 	r := &t.record
 	r.variant, r.flags, r.payload = t.lastRef.variant, 0, e.Payload
 	r.fixed = fixedValues{
-		valueID: it.id, valueNanos: it.nanos, valueProcess: int64(it.process), valueThread: int64(it.thread), valuePID: it.pid, valueTID: it.tid,
-		valueCPU: int64(e.CPU), valueStack: it.stack,
+		valueID: it.ID, valueNanos: it.Nanos, valueProcess: int64(it.Process), valueThread: int64(it.Thread), valuePID: it.PID, valueTID: it.TID,
+		valueCPU: int64(e.CPU), valueStack: it.Stack,
 	}
 	if e.PointerSize() == 4 {
 		r.flags = recordPointer4
@@ -108,8 +118,8 @@ func (t *typed) write(e *ntconv.Event, it *item) error {
 	if e.Labels != nil {
 		r.setLabels(e.Labels)
 	}
-	table.unsorted = table.unsorted || table.count > 0 && it.nanos < table.nanos
-	table.nanos = it.nanos
+	table.unsorted = table.unsorted || table.count > 0 && it.Nanos < table.nanos
+	table.nanos = it.Nanos
 	table.flags |= r.flags
 	table.count++
 	v := &table.variants[t.lastRef.variant]
@@ -144,10 +154,14 @@ func (t *typed) newVariant(name typedName, v variant) variantRef {
 	return variantRef{table, len(table.variants) - 1}
 }
 
-func (t *typed) abort() error { return t.spill.close() }
+// Abort implements rows.Part.
+func (t *typed) Abort() error { return t.spill.close() }
 
-// close writes the tables that have enough events, and sets Sink.typedTables.
-func (t *typed) close() error {
+// Tables returns the names of the tables by type. It is complete after Close.
+func (t *typed) Tables() map[*ntconv.Type]string { return t.names }
+
+// Close writes the tables that have enough events.
+func (t *typed) Close() error {
 	var chosen []*typedTable
 	for _, table := range t.tables {
 		if table.count >= t.choice.rows {
@@ -163,7 +177,7 @@ func (t *typed) close() error {
 			names.Add(known.Name) // also if the trace has no such event: the name is the same in every trace
 		}
 	}
-	t.sink.typedTables = make(map[*ntconv.Type]string)
+	t.names = make(map[*ntconv.Type]string)
 	for _, table := range chosen {
 		if table.known = t.known(table.name); table.known != nil {
 			table.table = table.known.Name
@@ -171,13 +185,13 @@ func (t *typed) close() error {
 			table.table = names.Add(tables.TypedName(table.name.provider, table.name.event))
 		}
 		for _, v := range table.variants {
-			t.sink.typedTables[v.typ] = table.table
+			t.names[v.typ] = table.table
 		}
 	}
-	t.sink.done.TypedTables, t.sink.done.Unmatched = len(chosen), t.choice.unmatched()
+	t.written, t.unmatched = len(chosen), t.choice.unmatched()
 	err := t.writeAll(chosen)
 	for _, table := range chosen {
-		table.report(t.sink.o.Report)
+		table.report(t.report)
 	}
 	return errors.Join(err, t.spill.close())
 }
@@ -209,7 +223,7 @@ func (t *typed) writeAll(list []*typedTable) error {
 		if fail(nil) {
 			break
 		}
-		file, err := t.sink.files.open(table.table)
+		file, err := t.files.open(table.table)
 		if fail(err) {
 			break
 		}
@@ -224,7 +238,7 @@ func (t *typed) writeAll(list []*typedTable) error {
 
 // writeTable writes a table and closes its file.
 func (t *typed) writeTable(table *typedTable, file io.WriteCloser) error {
-	w, err := newTypedWriter(table, file, t.sink.files)
+	w, err := newTypedWriter(table, file)
 	if err == nil {
 		err = t.spill.each(table.events, w.chunk)
 	}

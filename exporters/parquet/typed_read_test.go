@@ -135,11 +135,7 @@ func newTypedExport(t testing.TB, info *ntconv.Info, names ...string) *typedExpo
 		t.Fatal(err)
 	}
 	x.sink = sink
-	for _, part := range sink.parts {
-		if typed, ok := part.(*typed); ok {
-			x.part = typed
-		}
-	}
+	x.part = sink.typed
 	return x
 }
 

@@ -343,7 +343,7 @@ func TestTypedChoice(t *testing.T) {
 			t.Errorf("%q: %q match no event, want %q", c.typed, got, c.unmatched)
 		}
 		for _, e := range events {
-			if got := x.sink.typedTables[e.Type]; got != "" && got != "event_My_Shop_"+e.Type.Name {
+			if got := x.part.Tables()[e.Type]; got != "" && got != "event_My_Shop_"+e.Type.Name {
 				t.Errorf("%q: the table of %s is %q", c.typed, e.Type.Name, got)
 			}
 		}

@@ -59,8 +59,11 @@ func cellText(v ntconv.Value) (text string, ok bool) {
 
 // Each event of a real trace is a row, and its columns are the fields that schema.Values returns.
 func TestTypedTraces(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short mode: other tests run these goroutines with less data")
+	}
 	traces := corpus.Traces(t)
-	if _, err := corpus.Find("data"); err == nil && !testing.Short() {
+	if _, err := corpus.Find("data"); err == nil {
 		traces = append(traces, corpus.SharedTraces(t)...)
 	}
 	for _, trace := range traces {

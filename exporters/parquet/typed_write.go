@@ -51,7 +51,7 @@ const maxValueNames = 4096
 
 // newTypedWriter returns a writer for a table. It merges the fields of all variants into one layout, in the order of
 // their versions.
-func newTypedWriter(table *typedTable, file io.Writer, files *files) (*typedWriter, error) {
+func newTypedWriter(table *typedTable, file io.Writer) (*typedWriter, error) {
 	order := make([]int, len(table.variants))
 	for i := range order {
 		order[i] = i
@@ -76,13 +76,13 @@ func newTypedWriter(table *typedTable, file io.Writer, files *files) (*typedWrit
 		w.cells = slices.Grow(w.cells, len(schemas[i].Fields))
 	}
 	var err error
-	w.columns, err = parquetwriter.NewColumnsWriter(file, l.Columns, table.count, typedOptions(table, files))
+	w.columns, err = parquetwriter.NewColumnsWriter(file, l.Columns, table.count, typedOptions(table))
 	return w, err
 }
 
 // typedOptions returns the options for the file of a typed table.
-func typedOptions(table *typedTable, files *files) *parquetwriter.Options {
-	o := files.options(tables.Table{Name: table.table, Row: reflect.TypeFor[struct{}]()})
+func typedOptions(table *typedTable) *parquetwriter.Options {
+	o := options(tables.Table{Name: table.table, Row: reflect.TypeFor[struct{}]()})
 	if o.Sort = "ts_ns"; table.unsorted {
 		o.Sort = ""
 	}

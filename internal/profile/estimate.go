@@ -77,7 +77,7 @@ func (s *set) estimate() Estimate {
 	}
 	e.Errors = s.errors(keep)
 	if s.spec.Unknown != nil {
-		i := s.unknownColumn(keep)
+		i := meters.UnknownColumn(s.kind, s.bySource, keep)
 		s.dropColumn(i)
 		e.Errors = slices.Delete(e.Errors, i, i+1)
 	}
@@ -120,16 +120,6 @@ func aroundMean(squares, total float64, n uint64) float64 {
 		return squares
 	}
 	return max(0, squares-total*total/float64(n)) * float64(n) / float64(n-1)
-}
-
-// unknownColumn returns the column that a kind with Spec.Unknown omits.
-func (s *set) unknownColumn(keep []bool) int {
-	for source, n := range s.bySource {
-		if i := s.spec.Unknown(source); n > 0 && keep[source] && i != meters.NoColumn {
-			return i
-		}
-	}
-	return 0
 }
 
 // dropColumn removes a column.

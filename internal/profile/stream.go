@@ -21,6 +21,10 @@ type Weighed[T any] struct {
 	// Count is the number of what the kind counts: 0 for the pause of a collection that another sample counts, otherwise
 	// 1.
 	Count uint64
+	// Counts is the type that profiles have in addition, such as the number of samples, and Counted its value: that of a
+	// CPU sample may be more than 1. Counts is zero if Types has the type.
+	Counts  sample.Type
+	Counted int64
 	// Types and Values are parallel. Unless the kind is Imported, they omit Count.
 	Types  []sample.Type
 	Values []int64
@@ -142,6 +146,7 @@ type sampleSpec struct {
 	kind    sample.Kind
 	spec    *meters.Spec
 	columns []meters.Column
+	counts  sample.Type   // of columns[0] if first is 1
 	types   []sample.Type // of columns[first:]
 	first   int
 }
@@ -338,7 +343,10 @@ func (s *Stream[T]) pass(c *sampleSpec, keys []string, values []int64, tags uint
 			values[i] = bin.MulClamped(values[i], s.period)
 		}
 	}
-	s.out.Count = countOf(c.columns, values)
+	s.out.Count, s.out.Counts, s.out.Counted = countOf(c.columns, values), c.counts, 0
+	if c.first > 0 {
+		s.out.Counted = values[0]
+	}
 	s.labels = s.tags.AppendTags(s.labels[:0], tags, keys, nil)
 	s.out.Kind, s.out.Types, s.out.Values, s.out.Labels, s.out.Subject = c.kind, c.types, values[c.first:], s.labels, subject
 	s.emit(&s.out)
@@ -433,7 +441,7 @@ func (s *Stream[T]) newRole(e *ntconv.Event) *streamRole {
 func newSampleSpec(s *meters.Spec, columns []meters.Column) sampleSpec {
 	c := sampleSpec{kind: s.Kind, spec: s, columns: columns}
 	if len(columns) > 1 && columns[0].One {
-		c.first = 1
+		c.first, c.counts = 1, columns[0].Type
 	}
 	for _, column := range columns[c.first:] {
 		c.types = append(c.types, column.Type)

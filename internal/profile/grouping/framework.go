@@ -39,6 +39,10 @@ func classOf(f *ntconv.Frame) class {
 	return frameworkIf(inFrameworkDir(file) || isSystemLibrary(file))
 }
 
+// IsProgram reports whether the code of a frame belongs to the program or one of its packages. It is false for code of
+// the runtime, the framework and the operating system, and for generated code, which belongs to its caller.
+func IsProgram(f *ntconv.Frame) bool { return f.Flags&ntconv.FrameLabel == 0 && classOf(f) == program }
+
 func frameworkIf(is bool) class {
 	if is {
 		return framework

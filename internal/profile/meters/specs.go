@@ -254,3 +254,19 @@ func SourcesOf(k sample.Kind, samples []uint64) (names []string, used []bool) {
 	}
 	return spec.Sources, used
 }
+
+// UnknownColumn returns the column that a profile of a kind omits, given the number of samples from each source and
+// which sources it uses: the column that samples of a source do not state, or else the number of samples. It returns
+// NoColumn if samples of all sources of the kind have all columns.
+func UnknownColumn(k sample.Kind, samples []uint64, used []bool) int {
+	unknown := Specs()[k].Unknown
+	if unknown == nil {
+		return NoColumn
+	}
+	for source, n := range samples {
+		if i := unknown(source); n > 0 && used[source] && i != NoColumn {
+			return i
+		}
+	}
+	return 0
+}

@@ -44,8 +44,12 @@ const maxReasons = 5
 // exitAbove is the exit code if a value increased by more than --fail-above.
 const exitAbove = exitIncomplete
 
+func newDiffering() differing {
+	return differing{failAbove: -1, minEffect: defaultMinEffect, runNoise: defaultRunNoise}
+}
+
 func (a *app) diffCmd() *cobra.Command {
-	d := differing{failAbove: -1, minEffect: defaultMinEffect, runNoise: defaultRunNoise}
+	d := newDiffering()
 	cmd := &cobra.Command{
 		Use:   "diff BEFORE AFTER",
 		Short: "Compare two recordings: what became slower or faster, beyond sampling error",
@@ -109,20 +113,7 @@ func (a *app) diff(cmd *cobra.Command, d *differing) error {
 	case d.asJSON && d.markdown:
 		return failf(exitUsage, "--json and --markdown: use only one of them")
 	}
-	d.stage = func(_ *pass.Pass, src ntconv.Source) ntconv.Source { return profilediff.Divide(src) }
-	d.observe = d.observed
-	base, partialBase, err := a.baseOf(cmd, &d.ranking)
-	if err != nil {
-		return err
-	}
-	estimate := d.sides[1].Estimate
-	d.sides[0], d.sides[1] = d.sides[1], nil
-	d.sides[0].Estimate = estimate
-	made, partial, err := a.profileAlone(cmd, &d.ranking)
-	if err != nil {
-		return err
-	}
-	c, err := a.difference(cmd, d, base, made)
+	c, partial, err := a.comparison(cmd, d)
 	if err != nil {
 		return err
 	}
@@ -135,10 +126,29 @@ func (a *app) diff(cmd *cobra.Command, d *differing) error {
 		return err
 	}
 	a.sum.Done = true
+	return d.verdict(c, partial)
+}
+
+// comparison reads the two recordings and compares them. partial is the error of an incomplete input.
+func (a *app) comparison(cmd *cobra.Command, d *differing) (c *profilediff.Comparison, partial, err error) {
+	d.stage = func(_ *pass.Pass, src ntconv.Source) ntconv.Source { return profilediff.Divide(src) }
+	d.observe = d.observed
+	base, partialBase, err := a.baseOf(cmd, &d.ranking)
+	if err != nil {
+		return nil, nil, err
+	}
+	estimate := d.sides[1].Estimate
+	d.sides[0], d.sides[1] = d.sides[1], nil
+	d.sides[0].Estimate = estimate
+	made, partial, err := a.profileAlone(cmd, &d.ranking)
+	if err != nil {
+		return nil, nil, err
+	}
 	if partial == nil {
 		partial = partialBase
 	}
-	return d.verdict(c, partial)
+	c, err = a.difference(cmd, d, base, made)
+	return c, partial, err
 }
 
 // observed wraps the sink of a profile, so that the totals of the trace are added up in the same pass.

@@ -198,11 +198,13 @@ func (a *app) convertSeveral(cmd *cobra.Command, c *conversion, s *inputFlags, a
 		return a.convertEach(cmd, c, s, in)
 	case each:
 		return a.convertInto(cmd, c, in)
-	case n > 1 && in.expanded && !c.To.Out.Merges:
+	case n > 1 && in.expanded && !c.To.Out.Merges && !c.To.Out.Compares:
 		return failf(exitUsage, "%s and one output: %s converts each by itself, or merge them first: ntconv merge IN... both.nettrace",
 			severalName(in), eachFlag(cmd, c))
 	case n == 2 && !c.To.Out.Merges && meantAsOutput(cmd, in.Names[1]):
 		return fail(exitUsage, oneInput(cmd, in.Names))
+	case n == 2 && c.To.Out.Compares:
+		return a.convertCompared(cmd, c, in.Names)
 	case n > 1 && !c.To.Out.Merges:
 		return fail(exitUsage, fmt.Errorf("%w; %s converts each by itself", oneInput(cmd, in.Names), eachFlag(cmd, c)))
 	}

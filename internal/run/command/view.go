@@ -82,11 +82,11 @@ func (v *viewing) arguments(cmd *cobra.Command, args []string) error {
 
 // viewHelp describes the command. The help wraps its paragraphs.
 func viewHelp() string {
-	return `Show the samples of a trace or of a pprof profile in a browser: pprof's own pages, with flame graph, table,
-callers and callees. Open the printed address in a browser on this machine; Ctrl-C ends the command. A summary on
-standard error says which parts of the input are missing or unresolved.
+	return `Show a trace or a profile in a browser: the page of ntconv to html, with charts over time, flame graphs, tables, requests and
+threads, and a link to pprof's own pages, with flame graph, table, callers and callees. Open the printed address in a browser on this
+machine; Ctrl-C ends the command. A summary on standard error says which parts of the input are missing or unresolved.
 
-If the trace has several kinds of profiles, such as samples, allocations and locks, a menu on each page switches between
+The other flags for the contents choose what pprof's pages show, which are then the only ones. If the trace has several kinds of profiles, such as samples, allocations and locks, a menu on each page switches between
 them; --kind selects one or some. A difference is of one kind.
 
 The address contains a random token. Without it, other users of this machine and other pages in your browser cannot read
@@ -125,6 +125,7 @@ func (a *app) view(cmd *cobra.Command, v *viewing) error {
 	if err := v.checkPort(); err != nil {
 		return err
 	}
+	v.pages.Page = a.pageOf(cmd, v)
 	views, partial, err := a.views(cmd, v)
 	if err != nil {
 		return err

@@ -2,6 +2,7 @@ package command
 
 import (
 	"fmt"
+	"io"
 	"net"
 	"os/exec"
 	"path/filepath"
@@ -69,7 +70,15 @@ func (v *viewing) checkFlags(cmd *cobra.Command, w *web.Viewer) error {
 		return failf(exitUsage, "--port %d: %s permits connections to port %d only; omit --port", v.port, w.Title,
 			w.Port)
 	}
-	var wrong string
+	wrong := changedOfPprof(cmd)
+	if wrong != "" {
+		return failf(exitUsage, "--%s chooses what pprof's pages show; omit it, or --in %s", wrong, w.Name)
+	}
+	return nil
+}
+
+// changedOfPprof returns the name of a flag that chooses what pprof's pages show and that the command line has, "" if there is none.
+func changedOfPprof(cmd *cobra.Command) (name string) {
 	own := pflag.NewFlagSet("", pflag.ContinueOnError)
 	formats.BindProfile(own, false)
 	var r ranking
@@ -79,14 +88,11 @@ func (v *viewing) checkFlags(cmd *cobra.Command, w *web.Viewer) error {
 	own.Bool(flagSource, false, "")
 	own.Bool(flagGraph, false, "")
 	own.VisitAll(func(f *pflag.Flag) {
-		if wrong == "" && cmd.Flags().Changed(f.Name) {
-			wrong = f.Name
+		if name == "" && cmd.Flags().Changed(f.Name) {
+			name = f.Name
 		}
 	})
-	if wrong != "" {
-		return failf(exitUsage, "--%s chooses what pprof's pages show; omit it, or --in %s", wrong, w.Name)
-	}
-	return nil
+	return name
 }
 
 // listenFor listens on a port to which the page of the web application may connect.
@@ -118,14 +124,11 @@ func (a *app) convertFor(cmd *cobra.Command, v *viewing, w *web.Viewer) (file *w
 	if slices.Contains(to.Out.Compressions, ".gz") { // compressed, because the temporary directory may be in memory
 		file.Path, file.Gzip = file.Path+".gz", true
 	}
-	c := conversion{Job: job.Job{To: to, Adapt: func(t *formats.Target) { t.Flagless = true }}, in: v.in, out: file.Path}
-	if c.bind(pflag.NewFlagSet("", pflag.ContinueOnError)); c.Symbols != nil {
-		c.Symbols = v.names
-	}
-	if err := a.prepare(cmd, &c); err != nil {
+	c := v.conversionTo(to, file.Path)
+	if err := a.prepare(cmd, c); err != nil {
 		return nil, nil, err
 	}
-	err = a.convert(&c)
+	err = a.convert(c)
 	switch codeOf(err) {
 	case exitOK, exitIncomplete:
 		return file, err, nil
@@ -133,6 +136,50 @@ func (a *app) convertFor(cmd *cobra.Command, v *viewing, w *web.Viewer) (file *w
 		return nil, nil, noTemp(err)
 	}
 	return nil, nil, err
+}
+
+// conversionTo returns the conversion of the input to a temporary file.
+func (v *viewing) conversionTo(to *formats.Format, path string) *conversion {
+	c := &conversion{Job: job.Job{To: to, Adapt: func(t *formats.Target) { t.Flagless = true }}, in: v.in, out: path}
+	if c.bind(pflag.NewFlagSet("", pflag.ContinueOnError)); c.Symbols != nil {
+		c.Symbols = v.names
+	}
+	return c
+}
+
+// pageOf writes the page of ntconv to html to a temporary file and returns its path. It returns "" if flags choose what pprof's pages
+// show, if the input can be read only once, or if there can be no page: pprof's pages then report what the input lacks.
+func (a *app) pageOf(cmd *cobra.Command, v *viewing) string {
+	name := changedOfPprof(cmd)
+	if name != "" && name != flagDiff || v.in == "-" || v.diffBase == "-" || cmd.Flags().Changed(formats.FlagFollow) {
+		return ""
+	}
+	dir, err := a.temps.createDir()
+	if err != nil {
+		return ""
+	}
+	c := v.conversionTo(formats.Page(), filepath.Join(dir, "page.html"))
+	err = a.silently(func() error {
+		if v.diffBase != "" {
+			return a.convertCompared(cmd, c, []string{v.diffBase, v.in})
+		}
+		if err := a.prepare(cmd, c); err != nil {
+			return err
+		}
+		return a.convert(c)
+	})
+	a.sum = nil // of a temporary file
+	if code := codeOf(err); code != exitOK && code != exitIncomplete {
+		return ""
+	}
+	return c.out
+}
+
+// silently runs a part of a command that prints nothing, because another part prints the same.
+func (a *app) silently(run func() error) error {
+	defer func(w io.Writer, quiet bool) { a.stderr, a.quiet = w, quiet }(a.stderr, a.quiet)
+	a.stderr, a.quiet = io.Discard, true
+	return run()
 }
 
 // browserCommand returns the command that opens an address in the default browser.

@@ -54,7 +54,8 @@ func (v *pageVisit) get(t *testing.T, page, host string) (code int, body string,
 	return r.StatusCode, string(b), r.Request.URL
 }
 
-// The pages are those of pprof, for a browser of this machine that has opened the printed address, on a free port.
+// The pages are that of ntconv to html and those of pprof, for a browser of this machine that has opened the printed address, on a
+// free port.
 func TestView(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "a.pb.gz", testProfile(t, "shop"))
@@ -64,7 +65,7 @@ func TestView(t *testing.T) {
 		if code, body, _ := v.get(t, "/", ""); code != http.StatusForbidden || !strings.Contains(body, "ntconv view printed") {
 			t.Errorf("%s: without the token: %d, %s", in, code, body)
 		}
-		if code, body, at := v.get(t, "", ""); code != http.StatusOK || !strings.Contains(body, name) || at.Path != "/flamegraph" || at.RawQuery != "" {
+		if code, body, at := v.get(t, "", ""); code != http.StatusOK || !strings.Contains(body, `id="data"`) || at.Path != "/page" || at.RawQuery != "" {
 			t.Errorf("%s: with the token: %d, %d bytes of %s", in, code, len(body), at)
 		}
 		for _, page := range []string{"/flamegraph", "/top", "/peek?f=.", "/"} {

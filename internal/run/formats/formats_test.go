@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"github.com/ntconv/ntconv/internal/testing/agreement"
 	"github.com/ntconv/ntconv/internal/testing/corpus"
+	"github.com/ntconv/ntconv/internal/testing/pagedata"
 	"github.com/ntconv/ntconv/internal/testing/perfettocheck"
 	"github.com/ntconv/ntconv/ntconvtest"
 	"io"
@@ -266,6 +267,10 @@ func checkOutput(t *testing.T, f *Format, out []byte, result Result) {
 		var file struct{ Profiles []struct{ Name string } }
 		if err := json.Unmarshal(out, &file); err != nil || int64(len(file.Profiles)) != r.Items {
 			t.Errorf("%v; %d profiles, %d were counted", err, len(file.Profiles), r.Items)
+		}
+	case "html":
+		if p, err := pagedata.Decode(out, "data"); err != nil || p.Header.Trace.Events != r.Items {
+			t.Errorf("%v; %d events were counted", err, r.Items)
 		}
 	case "chrome":
 		if found := perfettocheck.Check(bytes.NewReader(out)).Findings; len(found) > 0 {

@@ -88,8 +88,7 @@ func bindParquet(flags *pflag.FlagSet) *parquetSettings {
 	return c
 }
 
-// output implements Settings. A directory is the default, which no flag asks for. Most recordings show an Activity only
-// when it ends, but samples and intervals within it need its IDs earlier.
+// output implements Settings. A directory is the default, which no flag asks for.
 func (c *parquetSettings) output(o *Output) {
 	own := *c
 	o.ByName, o.Create = true, own.create
@@ -99,7 +98,7 @@ func (c *parquetSettings) output(o *Output) {
 	}
 	o.Destination = ToDir
 	if c.link != 0 {
-		o.Needs.Lookaheads = []Lookahead{{Learn: own.learnSpans, Shows: active.NewDetector().Shows, Again: c.flags.Changed(FlagSpanLink)}}
+		o.Needs.Lookaheads = []Lookahead{spanLookahead(c.link, c.flags.Changed(FlagSpanLink), func(find activeSpan) { own.options.Active = find })}
 	}
 }
 
@@ -109,18 +108,6 @@ func namesParquet(o *Output) bool {
 		return false
 	}
 	return o.Name == "-" || strings.EqualFold(filepath.Ext(o.Name), ".parquet") || strings.HasPrefix(o.Name, "/dev/")
-}
-
-// learnSpans records when each span was active.
-func (c *parquetSettings) learnSpans(info *ntconv.Info) (see func(*ntconv.Event), end func()) {
-	index := active.New(info, nil)
-	return index.Add, func() {
-		index.Finish()
-		c.options.Active = func(e *ntconv.Event) (traceID [16]byte, spanID [8]byte, ok bool) {
-			f, ok := index.Find(e, c.link)
-			return f.TraceID, f.ID, ok
-		}
-	}
 }
 
 func (c *parquetSettings) create(out *fileio.Outputs, info *ntconv.Info, t *Target) (Sink, error) {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 
+	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/span/active"
 	"github.com/ntconv/ntconv/sample"
 	"github.com/spf13/pflag"
@@ -41,6 +42,26 @@ func bindSpanLink(flags *pflag.FlagSet, use *active.Evidence) {
 	flags.Var((*evidenceValue)(use), FlagSpanLink, "evidence that links a sample to the active span: label (its own labels), "+
 		"activity (its activity ID), thread (the span that was active on its thread); comma-separated; auto tries them in this order")
 }
+
+// spanLookahead returns the pass that records when each span was active. Most recordings show an Activity only when it
+// ends, but samples and intervals within it need its IDs earlier. found receives the function that returns the span of
+// an event. again means that the user asks for links, so the input must be readable twice.
+func spanLookahead(use active.Evidence, again bool, found func(activeSpan)) Lookahead {
+	learn := func(info *ntconv.Info) (see func(*ntconv.Event), end func()) {
+		index := active.New(info, nil)
+		return index.Add, func() {
+			index.Finish()
+			found(func(e *ntconv.Event) (traceID [16]byte, spanID [8]byte, ok bool) {
+				f, ok := index.Find(e, use)
+				return f.TraceID, f.ID, ok
+			})
+		}
+	}
+	return Lookahead{Learn: learn, Shows: active.NewDetector().Shows, Again: again}
+}
+
+// An activeSpan returns the IDs of the span that was active when an event was recorded.
+type activeSpan = func(*ntconv.Event) (traceID [16]byte, spanID [8]byte, ok bool)
 
 // An evidenceValue is a flag for auto, off or a list of kinds of evidence.
 type evidenceValue active.Evidence

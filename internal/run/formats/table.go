@@ -111,6 +111,8 @@ type Out struct {
 	Dataset bool
 	// Merges means that several inputs can be merged into one output.
 	Merges bool
+	// Compares means that an output of two inputs compares them: see Target.Compared.
+	Compares bool
 	// Compressions are the extensions, ".gz" and ".zst", that an output file may have after that of the format and for
 	// which the sinks compress it.
 	Compressions []string
@@ -251,9 +253,18 @@ type Target struct {
 	Uniform bool
 	// Flagless means that the command does not have the flags of the format, so that the result proposes none.
 	Flagless bool
+	// Compared is not nil if the output compares two recordings.
+	Compared *Compared
 	// Uploader, if not nil, gets the output of a format that can be sent. It takes precedence over flags of the connection
 	// and the environment.
 	Uploader otlp.Uploader
+}
+
+// Compared describes an output that compares two recordings. Before is what the sink of the first put into Keep, in place of an
+// output, and Found is what ntconv diff finds as JSON, nil if it cannot compare them. Only the sink of the first has Keep.
+type Compared struct {
+	Keep          *[]byte
+	Before, Found []byte
 }
 
 // A Trace identifies a trace among those of a dataset.
@@ -274,7 +285,7 @@ type Sink interface {
 // All returns a new copy of the table. Readable and Writable are the parts of it with In and Out.
 func All() []*Format {
 	return []*Format{
-		Nettrace(), netperf(), pprofFormat(), foldedFormat(), callgrindFormat(), otlpFormat(), parquetFormat(),
+		Nettrace(), netperf(), pprofFormat(), foldedFormat(), callgrindFormat(), otlpFormat(), parquetFormat(), Page(),
 		chromeFormat(), perfettoFormat(), firefoxFormat(), speedscopeFormat(), prometheusFormat(), perfFormat(),
 	}
 }

@@ -25,15 +25,16 @@ type access struct {
 	// cookie is the secret of the user's browser. It differs from the token: the address may appear in the browser's
 	// history or on a screen, and the cookie is sent to all servers on this machine that the user visits.
 	cookie string
+	first  string // path of the page that a browser gets first
 	pages  http.Handler
 }
 
-// newAccess returns the access to pages at an address of this machine.
-func newAccess(addr *net.TCPAddr, pages http.Handler) *access {
+// newAccess returns the access to pages at an address of this machine. first is the path of the first page.
+func newAccess(addr *net.TCPAddr, first string, pages http.Handler) *access {
 	port := strconv.Itoa(addr.Port)
 	return &access{
 		hosts: [2]string{net.JoinHostPort("127.0.0.1", port), net.JoinHostPort("localhost", port)},
-		token: rand.Text(), cookieName: "ntconv-view-" + port, cookie: rand.Text(), pages: pages,
+		token: rand.Text(), cookieName: "ntconv-view-" + port, cookie: rand.Text(), first: first, pages: pages,
 	}
 }
 
@@ -86,10 +87,10 @@ func (a *access) enter(w http.ResponseWriter, r *http.Request, token string) {
 	http.SetCookie(w, cookie)
 	switch r.Header.Get("Sec-Fetch-Site") {
 	case "", "none", "same-origin":
-		w.Header().Set("Location", "/flamegraph")
+		w.Header().Set("Location", a.first)
 		w.WriteHeader(http.StatusSeeOther)
 	default: // a redirect would still be a request of the other site, without the SameSite=Strict cookie
-		w.Header().Set("Refresh", "0; url=/flamegraph")
+		w.Header().Set("Refresh", "0; url="+a.first)
 		w.WriteHeader(http.StatusOK)
 	}
 }

@@ -25,6 +25,8 @@ type ServerOptions struct {
 	Sources []string
 	// Graph permits running the program dot of Graphviz on a description of the call graph.
 	Graph bool
+	// Page is a file with a page of exporters/html, which becomes the first page; "" for none.
+	Page string
 }
 
 // A View is a profile of a Server.
@@ -63,7 +65,31 @@ func NewServer(ln net.Listener, views []View, o *ServerOptions) (*Server, error)
 		sources.close()
 		return nil, err
 	}
-	return &Server{ln: ln, access: newAccess(addr, all), site: all, sources: sources}, nil
+	first, handler := "/flamegraph", http.Handler(all)
+	if o.Page != "" {
+		first, handler = pagePath, &filePage{o.Page, all}
+	}
+	return &Server{ln: ln, access: newAccess(addr, first, handler), site: all, sources: sources}, nil
+}
+
+// pagePath is the path of the page of ServerOptions.Page. A script of the page links to pprof's pages if it is there.
+const pagePath = "/page"
+
+// A filePage serves a page from a file, and other pages.
+type filePage struct {
+	file  string
+	other http.Handler
+}
+
+// ServeHTTP implements http.Handler. The page itself permits only its own script and styles, by their hashes.
+func (p *filePage) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Path != pagePath {
+		p.other.ServeHTTP(w, r)
+		return
+	}
+	w.Header().Set("Content-Security-Policy", basePolicy+"; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:")
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	http.ServeFile(w, r, p.file)
 }
 
 // newSite returns the pages of profiles.

@@ -20,12 +20,12 @@ type Input struct {
 func Inputs() []Input {
 	return slices.Concat(
 		commands(textInputs("attributes"), "info", "nettrace", "merge"),
-		commands(append(typeInputs(), textInputs("types", "fields")...), "json", "chrome", "parquet", "firefox", "stats"),
+		commands(append(typeInputs(), textInputs("types", "fields")...), "json", "chrome", "parquet", "html", "firefox", "stats"),
 		commands(append(threadInputs(), textInputs("threads", "points", "lost", "times")...), "nettrace", "chrome", "stats"),
-		commands(stackInputs(), "pprof", "json", "callgrind"),
+		commands(stackInputs(), "pprof", "json", "callgrind", "html"),
 		commands(labelInputs(), "firefox", "json", "nettrace"),
-		commands(spanInputs(), "chrome", "otlp", "pprof"),
-		commands(runtimeInputs(), "pprof", "folded", "prometheus"),
+		commands(spanInputs(), "chrome", "otlp", "pprof", "html"),
+		commands(runtimeInputs(), "pprof", "folded", "prometheus", "html"),
 		commands(shapeInputs(), "nettrace", "info"),
 		commands(append(profileInputs(), textInputs("pprof-", "folded", "perf-")...), "nettrace", "pprof"),
 		commands(textInputs("chrome-"), "chrome", "nettrace", "pprof"),
@@ -54,7 +54,7 @@ func Commands() []Command {
 		{"folded", "to folded IN -o -"}, {"callgrind", "to callgrind IN -o -"}, {"otlp", "to otlp --spans all IN -o -"},
 		// With few rows, the size would determine whether a type has its own table.
 		{"parquet", "to parquet --typed-rows 20 IN -o OUT/"},
-		{"chrome", "to chrome IN -o -"}, {"perfetto", "to perfetto IN -o -"}, {"firefox", "to firefox IN -o -"},
+		{"html", "to html IN -o -"}, {"chrome", "to chrome IN -o -"}, {"perfetto", "to perfetto IN -o -"}, {"firefox", "to firefox IN -o -"},
 		{"speedscope", "to speedscope IN -o -"}, {"prometheus", "to prometheus --metrics-from-events IN -o -"}, {"top", "top IN"},
 		{"stats", "print --stats --by $event,$process,$thread,$tid,$time --of $size IN"},
 	}

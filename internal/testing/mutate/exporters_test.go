@@ -10,6 +10,7 @@ import (
 	"github.com/ntconv/ntconv/exporters/chrome"
 	"github.com/ntconv/ntconv/exporters/firefox"
 	"github.com/ntconv/ntconv/exporters/folded"
+	"github.com/ntconv/ntconv/exporters/html"
 	"github.com/ntconv/ntconv/exporters/otlp"
 	"github.com/ntconv/ntconv/exporters/parquet"
 	"github.com/ntconv/ntconv/exporters/perfetto"
@@ -55,6 +56,9 @@ func exporters() []exporter {
 		}},
 		{"parquet", true, parquetTables},
 		{"parquet-single", false, parquetSingle},
+		{"html", true, func(w *output, info *ntconv.Info, names ntconv.Namer, report *ntconv.Report, dir string) (ntconv.Sink, error) {
+			return html.New(w, info, names, &html.Options{Report: report, TempDir: dir})
+		}},
 		{"chrome", true, func(w *output, info *ntconv.Info, names ntconv.Namer, report *ntconv.Report, dir string) (ntconv.Sink, error) {
 			return chrome.New(w, info, names, &chrome.Options{Options: track.Options{Report: report, TempDir: dir}, Stacks: true}), nil
 		}},

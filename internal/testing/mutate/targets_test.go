@@ -20,6 +20,7 @@ import (
 	"github.com/ntconv/ntconv/internal/show/overview"
 	"github.com/ntconv/ntconv/internal/testing/laws"
 	"github.com/ntconv/ntconv/internal/testing/mutate"
+	"github.com/ntconv/ntconv/internal/testing/pagedata"
 	"github.com/ntconv/ntconv/internal/testing/readable"
 	"github.com/ntconv/ntconv/internal/trace/tracecmp"
 	"github.com/ntconv/ntconv/ntconvtest"
@@ -414,6 +415,9 @@ func reopen(name string, out *output, partial bool) error {
 		}
 	case "perfetto":
 		return checkProto(data)
+	case "html":
+		_, err := pagedata.Decode(data, "data")
+		return err
 	case "chrome", "firefox", "speedscope":
 		if !json.Valid(data) {
 			return fmt.Errorf("not JSON: %.300q", data)

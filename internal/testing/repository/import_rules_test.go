@@ -83,6 +83,7 @@ var importRules = append(groupRules, []importRule{
 	exporterRule("./exporters/otlp/otlpclient", "./exporters/otlp", "./internal/files/spool", "./internal/profile/...", "./internal/span/...", "./sample", "github.com/klauspost/compress/..."),
 	exporterRule("./exporters/prometheus", "./internal/files/spool", "./internal/span/..."),
 	exporterRule("./exporters/parquet", append(parquetModules, "./internal/files/spool", "./internal/profile/...", "./internal/select/where", "./internal/span/...", "./internal/tables/...", "./sample")...),
+	exporterRule("./exporters/html", "./internal/files/spool", "./internal/profile/...", "./internal/span/...", "./internal/tables", "./internal/tables/rows", "./sample", "golang.org/x/sys/..."),
 	importerRule("./importers/pprof", "./internal/files/fileio", "./internal/files/store", "github.com/google/pprof/profile", "github.com/klauspost/compress/...", "golang.org/x/sys/...", "google.golang.org/protobuf/encoding/protowire", "google.golang.org/protobuf/internal/..."),
 	importerRule("./importers/folded", "./internal/files/lines"),
 	importerRule("./importers/perf", "./internal/files/lines"),
@@ -150,6 +151,7 @@ var importRules = append(groupRules, []importRule{
 	{
 		of: []string{"./internal/testing/agreement"}, direct: true, only: []string{
 			"std", "github.com/google/pprof/profile", "github.com/parquet-go/parquet-go", "go.opentelemetry.io/proto/...", "google.golang.org/protobuf/...",
+			"./internal/testing/pagedata",
 		},
 		why: "outputs are read with other code than that which wrote them, so that a mistake is not in both",
 	},
@@ -172,8 +174,14 @@ var groupRules = []importRule{
 	groupRule("timeline", "a trace is arranged in one way for all viewers: formats encode the items, and names come from the Namer",
 		"./sample", "./schema", "./track", "./internal/data/...", "./internal/events/...", "./internal/files/spool", "./internal/profile/...", "./internal/span/..."),
 	groupRule("select", "which events are selected depends neither on a format nor on the command", "./schema", "./internal/data/...", "./internal/events/...", "./internal/span/..."),
-	groupRule("tables", "tables are rows and columns: exporter, importer and documentation share their schema, whichever library stores them; columns of typed tables are fields of schemas",
-		append(parquetModules, "./schema", "./internal/data/...", "./internal/events/...", "./internal/files/...")...),
+	without(groupRule("tables", "tables are rows and columns: exporter, importer and documentation share their schema, whichever library stores them; columns of typed tables are fields of schemas",
+		append(parquetModules, "./schema", "./internal/data/...", "./internal/events/...", "./internal/files/...")...), "./internal/tables/rows"),
+	{
+		of: []string{"./internal/tables/rows"}, only: []string{
+			"std", "./", "./schema", "./sample", "./internal/data/...", "./internal/events/...", "./internal/files/spool", "./internal/profile/...", "./internal/span/...", "./internal/tables", "./internal/tables/rows", "golang.org/x/sys/...",
+		},
+		why: "rows are made of events, of samples and of spans, once for all exporters: with no library of Parquet, for those that write no files of it",
+	},
 	groupRule("trace", "traces are divided, joined, compared and scrubbed whatever their format",
 		"./sample", "./schema", "./internal/data/...", "./internal/events/...", "./internal/files/spool", "./internal/profile/...", "./internal/select/...", "./internal/span/...", "github.com/google/pprof/profile"),
 	groupRule("show", "what is shown of a trace depends neither on its format nor on flags; kinds of profiles are added up as profiles do",
@@ -184,6 +192,12 @@ var groupRules = []importRule{
 // groupRule returns the rule of a group.
 func groupRule(name, why string, more ...string) importRule {
 	return importRule{of: []string{"./internal/" + name + "/..."}, only: append([]string{"std", "./", "./internal/" + name + "/..."}, more...), why: why}
+}
+
+// without returns a rule that does not hold for some packages, which have a rule of their own.
+func without(r importRule, packages ...string) importRule {
+	r.except = append(r.except, packages...)
+	return r
 }
 
 // exporterRule and importerRule return the rule of a format.

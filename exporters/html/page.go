@@ -1,0 +1,139 @@
+package html
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"embed"
+	"encoding/base64"
+	"fmt"
+	"html"
+	"io"
+	"strings"
+	"sync"
+)
+
+// pageFiles are the parts of the page. The patterns leave out tests, tools and modules of npm.
+//
+//go:embed page/index.html page/modules.txt page/*.css page/*.js
+//go:embed page/vendor/uPlot.esm.js page/vendor/uPlot.min.css page/vendor/uPlot.LICENSE
+var pageFiles embed.FS
+
+// styles are the style sheets in their order. Those that do not exist are skipped.
+var styles = []string{"vendor/uPlot.min.css", "page.css", "page-views.css"}
+
+// A template is the page without title and data: parts[0], title, parts[1], data, parts[2].
+type template [3]string
+
+// pageTemplate returns the template. The parts of the page are constant, so it panics if they do not fit together.
+var pageTemplate = sync.OnceValue(func() template {
+	t, err := newTemplate(pageFiles)
+	if err != nil {
+		panic(err)
+	}
+	return t
+})
+
+// newTemplate assembles the page: index.html with the policy, the styles and the modules that modules.txt lists.
+func newTemplate(files embed.FS) (t template, err error) {
+	read := func(name string) string {
+		b, readErr := files.ReadFile("page/" + name)
+		if err == nil {
+			err = readErr
+		}
+		return string(b)
+	}
+	var css strings.Builder
+	for _, name := range styles {
+		if b, err := files.ReadFile("page/" + name); err == nil {
+			css.WriteString("\n" + string(b))
+		}
+	}
+	code := script(read)
+	index := strings.NewReplacer("{{policy}}", policy(code, css.String()), "{{css}}", css.String(), "{{code}}", code).Replace(read("index.html"))
+	if err != nil {
+		return t, err
+	}
+	head, rest, ok1 := strings.Cut(index, "{{title}}")
+	middle, tail, ok2 := strings.Cut(rest, "{{data}}")
+	if !ok1 || !ok2 || !strings.Contains(index, code) {
+		return t, fmt.Errorf("index.html: want the placeholders policy, title, css, data and code, in this order")
+	}
+	return template{head, middle, tail}, nil
+}
+
+// script returns the script of the page: the library, then the modules without imports and exports.
+func script(read func(name string) string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "\n/*\n%s*/\nconst uPlot = (() => {\n", read("vendor/uPlot.LICENSE"))
+	appendModule(&b, read("vendor/uPlot.esm.js"))
+	b.WriteString("return uPlot; })();\n")
+	for name := range strings.FieldsSeq(read("modules.txt")) {
+		appendModule(&b, read(name))
+	}
+	return b.String()
+}
+
+// appendModule appends a module without its imports and exports, each of which is on a line of its own.
+func appendModule(b *strings.Builder, module string) {
+	for line := range strings.Lines(module) {
+		if !strings.HasPrefix(line, "import ") && !strings.HasPrefix(line, "export {") {
+			b.WriteString(strings.TrimPrefix(line, "export "))
+		}
+	}
+	b.WriteByte('\n')
+}
+
+// policy returns the content security policy: the page runs its own script and styles, and loads nothing.
+func policy(code, css string) string {
+	return "default-src 'none'; script-src " + hashSource(code) + "; style-src " + hashSource(css) +
+		"; img-src data: blob:; base-uri 'none'; form-action 'none'"
+}
+
+func hashSource(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
+}
+
+// A block is compressed data in a page, with the id of its element.
+type block struct {
+	id   string
+	data []byte
+}
+
+const (
+	blockBegin = `<script type="text/plain" id="%s">`
+	blockEnd   = "</script>\n"
+)
+
+// pageSize returns the size in bytes of a page.
+func pageSize(title string, blocks []block) int64 {
+	n := int64(len(html.EscapeString(title)))
+	for _, part := range pageTemplate() {
+		n += int64(len(part))
+	}
+	for _, b := range blocks {
+		n += int64(len(fmt.Sprintf(blockBegin, b.id)) + base64.StdEncoding.EncodedLen(len(b.data)) + len(blockEnd))
+	}
+	return n
+}
+
+// writePage writes a page and returns its size in bytes.
+func writePage(w io.Writer, title string, blocks []block) (int64, error) {
+	t := pageTemplate()
+	var out bytes.Buffer
+	out.WriteString(t[0] + html.EscapeString(title) + t[1])
+	for _, b := range blocks {
+		fmt.Fprintf(&out, blockBegin, b.id)
+		e := base64.NewEncoder(base64.StdEncoding, &out)
+		if _, err := e.Write(b.data); err != nil {
+			return 0, err
+		}
+		if err := e.Close(); err != nil {
+			return 0, err
+		}
+		out.WriteString(blockEnd)
+	}
+	out.WriteString(t[2])
+	n, err := w.Write(out.Bytes())
+	return int64(n), err
+}

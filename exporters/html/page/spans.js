@@ -1,0 +1,108 @@
+// Requests and spans: by route, one by one, and one of them as a waterfall.
+
+import {DataTable} from './data-table.js';
+import {coalesced, el, select} from './dom.js';
+import {routesOf, spanIndex, spansIn} from './spans-data.js';
+import {numberColumn, requestTable} from './tables.js';
+import {count, number} from './units.js';
+import {Waterfall} from './waterfall.js';
+
+/** @typedef {import('./model.js').Store} Store */
+/** @typedef {import('./spans-data.js').Route} Route */
+
+/**
+ * createSpans creates the view of requests and spans.
+ * @param {HTMLElement} root
+ * @param {Store} store
+ */
+export function createSpans(root, store) {
+  if (store.trace.spans.rows === 0) {
+    root.append(el('p', {class: 'empty'}, 'The recording has no requests or spans.'));
+    return;
+  }
+  const view = new SpansView(store);
+  root.append(...view.parts());
+  const redraw = coalesced(() => view.draw());
+  const members = ['from', 'to', 'process', 'thread', 'span'];
+  store.subscribe((_state, changed) => {
+    if (members.some((name) => changed.has(name))) {
+      redraw();
+    }
+  });
+  view.draw();
+}
+
+class SpansView {
+  /** @param {Store} store */
+  constructor(store) {
+    this.store = store;
+    const index = spanIndex(store.trace);
+    this.noun = index.noun;
+    this.requests = index.requests;
+    this.all = Int32Array.from({length: store.trace.spans.rows}, (_, i) => i);
+    this.onlyRequests = true;
+    this.route = -1;
+    this.routes = this.routeTable();
+    this.single = requestTable(store, 'span');
+    this.waterfall = new Waterfall(store);
+    this.note = el('p', {class: 'note'});
+    this.singleTitle = el('h3');
+  }
+
+  /** @returns {HTMLElement[]} */
+  parts() {
+    const which = select('Which spans are listed', [['requests', `${this.noun}s`], ['all', 'all spans']], 'requests',
+      (value) => {
+        this.onlyRequests = value === 'requests';
+        this.route = -1;
+        this.draw();
+      });
+    return [
+      el('div', {class: 'bar'}, el('h2', null, 'Requests and spans'), el('label', null, 'List ', which), this.note),
+      el('div', {class: 'spans-grid'},
+        el('div', null, el('h3', null, 'By name'), this.routes.root), el('div', null, this.singleTitle, this.single.root)),
+      this.waterfall.root,
+    ];
+  }
+
+  /** @returns {DataTable<Route>} */
+  routeTable() {
+    const {trace} = this.store;
+    const time = (/** @type {string} */ key, /** @type {string} */ title, /** @type {(r: Route) => number} */ value) =>
+      numberColumn(key, title, 'nanoseconds', value);
+    return new DataTable({
+      caption: 'Spans by name', sort: 'total', one: 'name', many: 'names',
+      pick: (route) => {
+        this.route = this.route === route.name ? -1 : route.name;
+        this.draw();
+      },
+      isPicked: (route) => this.route === route.name,
+      columns: [
+        {key: 'name', title: 'Name', text: (r) => trace.str(r.name) || 'unnamed span', wide: true},
+        numberColumn('count', 'Count', 'count', (r) => r.count),
+        {key: 'errors', title: 'Errors', text: (r) => (r.errors > 0 ? number(r.errors) : ''), value: (r) => r.errors},
+        time('p50', 'p50', (r) => r.p50), time('p95', 'p95', (r) => r.p95), time('p99', 'p99', (r) => r.p99),
+        time('max', 'Max', (r) => r.max), time('total', 'Total', (r) => r.total),
+      ],
+    });
+  }
+
+  /** draw lists the spans of the selection. */
+  draw() {
+    const {trace, state} = this.store;
+    const spans = spansIn(trace, this.onlyRequests ? this.requests : this.all, state);
+    const routes = routesOf(trace, spans);
+    if (this.route >= 0 && !routes.some((route) => route.name === this.route)) {
+      this.route = -1;
+    }
+    this.routes.setRows(routes);
+    const chosen = this.route < 0 ? spans : spans.filter((i) => trace.spans.name[i] === this.route);
+    this.single.setRows(chosen);
+    this.singleTitle.textContent = this.route < 0 ? 'One by one' : 'One by one: ' + trace.str(this.route);
+    const noun = this.onlyRequests ? this.noun : 'span';
+    const open = routes.reduce((sum, route) => sum + route.open, 0);
+    this.note.textContent = `${count(spans.length, noun)}${open > 0 ? `, ${number(open)} without an end` : ''}. ` +
+      `Choose one to see its waterfall.`;
+    this.waterfall.show(state.span);
+  }
+}

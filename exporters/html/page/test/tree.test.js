@@ -1,0 +1,226 @@
+// Properties of trees: for any selection, all of them add up to the selected samples.
+import assert from 'node:assert/strict';
+import {test} from 'node:test';
+import {decode} from '../data.js';
+import {layOut, shortName, viewOf} from '../flame-layout.js';
+import {Joint} from '../joint.js';
+import {initialState, selected, Store, Trace} from '../model.js';
+import {functionOf, groupSamples, groupTotal} from '../stacks.js';
+import {flatTotals, functionTotals, matchTotal, searchNames} from '../totals.js';
+import {callerTree, callTree, namesOf, sandwich} from '../tree.js';
+import {random, synthetic} from './synthetic.js';
+
+/** @typedef {import('../model.js').State} State */
+/** @typedef {import('../tree.js').Tree} Tree */
+
+const trace = new Trace(decode(synthetic({samples: 3000, nodes: 2000, functions: 120, depth: 25, seed: 5})));
+const names = namesOf(trace);
+
+/** @param {number} a @param {number} b @param {string} [what] */
+function near(a, b, what) {
+  assert.ok(Math.abs(a - b) <= 1e-9 * Math.max(1, Math.abs(a), Math.abs(b)), `${what ?? ''}: ${a} and ${b}`);
+}
+
+/** @param {Tree} tree */
+function expandAll(tree) {
+  const open = [0];
+  for (let node = open.pop(); node !== undefined; node = open.pop()) open.push(...tree.children(node));
+}
+
+/**
+ * CheckSums checks that each node has the value of its children and its own.
+ * @param {Tree} tree
+ */
+function checkSums(tree) {
+  expandAll(tree);
+  tree.totals.forEach((total, s) => {
+    const sums = tree.selfs[s].slice();
+    for (let i = tree.size - 1; i > 0; i--) sums[tree.parent[i]] += total[i];
+    for (let i = 0; i < tree.size; i++) near(total[i], sums[i], 'node ' + i);
+  });
+}
+
+/** @returns {State[]} */
+function states() {
+  const all = initialState(trace), next = random(9);
+  return [all, {...all, waits: false}, {...all, mine: true}, {...all, mine: true, waits: false, thread: 3},
+    {...all, thread: 2}, {...all, process: 0}, {...all, span: 4}, {...all, from: 2e9, to: 5e9}, {...all, from: 9e9, to: 1e9},
+    {...all, kind: 1, value: 1}, {...all, kind: 1, subject: 'System.String'},
+    ...Array.from({length: 10}, () => ({...all, from: next() * 5e9, to: 5e9 + next() * 5e9, thread: Math.floor(next() * 8),
+      waits: next() < 0.5, mine: next() < 0.5, kind: Math.floor(next() * 3), value: 0}))];
+}
+
+/** @param {State} state */
+function selectedSum(state) {
+  const {samples} = trace.kinds[state.kind];
+  let sum = 0;
+  for (let i = 0; i < samples.rows; i++) {
+    const thread = samples.thread[i], node = samples.node[i];
+    const {time} = samples;
+    if ((state.from !== null && time[i] < state.from) || (state.to !== null && time[i] >= state.to)) continue;
+    if (state.thread >= 0 && thread !== state.thread) continue;
+    if (state.process >= 0 && trace.threads.process[thread] !== state.process) continue;
+    if (state.span >= 0 && !(samples.span[i] >= 0 && trace.spansWithin(state.span)[samples.span[i]])) continue;
+    if (state.subject && trace.str(samples.subject[i]) !== state.subject) continue;
+    if (!state.waits && node >= 0 && trace.waitNodes[node]) continue;
+    sum += samples.values[state.value][i];
+  }
+  return sum;
+}
+
+/** @param {State} state @param {boolean} [towers] */
+function sourcesOf(state, towers) {
+  return [{trace, groups: groupSamples(trace, state, towers), ids: null, scale: 1}];
+}
+
+test('all trees add up to the selected samples', () => {
+  for (const state of states()) {
+    const want = selectedSum(state);
+    near(groupTotal(groupSamples(trace, state)), want, 'groups');
+    for (const towers of [false, true]) {
+      for (const build of [callTree, callerTree]) {
+        const tree = build(names, sourcesOf(state, towers), {towers, mine: state.mine});
+        near(tree.total[0], want, build.name);
+        checkSums(tree);
+      }
+    }
+  }
+});
+
+test('the first level of the inverted tree has the flat values', () => {
+  for (const state of states().filter((s) => !s.mine)) {
+    const tree = callerTree(names, sourcesOf(state), {});
+    const {flat, cumulative, total} = functionTotals(trace, groupSamples(trace, state));
+    const seen = new Float64Array(flat.length);
+    for (const node of tree.children(0)) if (tree.id[node] >= 0) seen[tree.id[node]] = tree.total[node];
+    flat.forEach((value, f) => near(value, seen[f], 'function ' + f));
+    near(total, tree.total[0]);
+    assert.deepEqual(flat, flatTotals(trace, groupSamples(trace, state)).flat);
+    assert.ok(cumulative.every((value, f) => value >= flat[f] - 1e-6 && value <= total + 1e-6));
+  }
+});
+
+test('cumulative values count each sample once', () => {
+  const state = initialState(trace), {samples} = trace.kinds[0];
+  const want = new Float64Array(trace.functions.rows);
+  for (let i = 0; i < samples.rows; i++) {
+    const on = new Set();
+    for (let node = samples.node[i]; node >= 0; node = trace.nodes.parent[node]) on.add(functionOf(trace, node));
+    for (const f of on) want[f] += samples.values[0][i];
+  }
+  const {cumulative} = functionTotals(trace, groupSamples(trace, state));
+  want.forEach((value, f) => near(cumulative[f], value, 'function ' + f));
+});
+
+test('both halves of a sandwich have the cumulative value', () => {
+  for (const state of states()) {
+    const {cumulative} = functionTotals(trace, groupSamples(trace, state));
+    for (const method of [0, 1, 2, 17, 60, 119]) {
+      const {callers, callees} = sandwich(names, sourcesOf(state), method, {mine: state.mine});
+      near(callers.total[0], cumulative[method], 'callers');
+      near(callees.total[0], cumulative[method], 'callees');
+      checkSums(callers);
+      checkSums(callees);
+    }
+  }
+});
+
+test('trees of my code have no other functions', () => {
+  const mine = new Set();
+  trace.frames.mine.forEach((own, i) => own && mine.add(trace.frames.function[i]));
+  for (const build of [callTree, callerTree]) {
+    const tree = build(names, sourcesOf(initialState(trace)), {mine: true});
+    expandAll(tree);
+    for (const id of tree.id) assert.ok(id < 0 || mine.has(id));
+  }
+});
+
+test('rows of boxes add up, and boxes are ordered', () => {
+  const tree = callTree(names, sourcesOf(initialState(trace)), {});
+  const layout = layOut(tree, tree.total, {from: 0, to: 1}, 900);
+  assert.ok(layout.rows > 5);
+  for (let row = 0; row < layout.rows; row++) {
+    let end = -1e-6;
+    for (let i = layout.rowStart[row]; i < layout.rowStart[row + 1]; i++) {
+      assert.ok(layout.x[i] >= end - 1e-6);
+      end = layout.x[i] + layout.width[i];
+      assert.equal(layout.at(row, layout.x[i] + layout.width[i] / 2), i);
+      if (layout.merged[i] === 0) near(layout.width[i], tree.total[layout.node[i]] / tree.total[0] * 900);
+    }
+    assert.ok(end <= 900 + 1e-6);
+  }
+  // The boxes below a box, with narrow ones merged, have the value of its callees.
+  const below = new Map();
+  for (let i = 1; i < layout.node.length; i++) {
+    const parent = layout.merged[i] > 0 ? layout.node[i] : tree.parent[layout.node[i]];
+    below.set(parent, (below.get(parent) ?? 0) + layout.value[i]);
+  }
+  for (const [parent, sum] of below) near(sum, tree.total[parent] - tree.self[parent]);
+});
+
+test('zoom shows a node in the full width', () => {
+  const tree = callTree(names, sourcesOf(initialState(trace)), {});
+  expandAll(tree);
+  for (let node = 0; node < tree.size; node += 37) {
+    const layout = layOut(tree, tree.total, viewOf(tree, tree.total, node), 900), box = layout.find(tree, node);
+    assert.ok(box >= 0 && Math.abs(layout.x[box]) < 0.01 && Math.abs(layout.width[box] - 900) < 0.01, 'node ' + node);
+  }
+});
+
+test('names become shorter without becoming other names', () => {
+  assert.equal(shortName('Shop.Orders.Find(string, int)', 99), 'Shop.Orders.Find(string, int)');
+  assert.equal(shortName('Shop.Orders.Find(string, int)', 17), 'Shop.Orders.Find');
+  assert.equal(shortName('Shop.Orders.Find(string, int)', 12), 'Orders.Find');
+  assert.equal(shortName('Shop.Orders.Find(string, int)', 3), 'Fi…');
+  assert.equal(shortName('Shop', 2), '');
+});
+
+test('a search is text, or else a regular expression', () => {
+  const n = trace.functions.rows, state = initialState(trace), groups = groupSamples(trace, state);
+  assert.equal(searchNames(names, n, '').count, 0);
+  const text = searchNames(names, n, 'HANDLE'), expression = searchNames(names, n, 'Han.le\\d+\\(');
+  assert.ok(text.count > 0 && !text.expression && expression.count > 0 && expression.expression);
+  assert.match(searchNames(names, n, '((').error, /no name/);
+  const all = new Uint8Array(n).fill(1);
+  near(matchTotal(trace, groups, (id) => all[id] === 1), groupTotal(groups) - groups[0].none);
+  assert.ok(matchTotal(trace, groups, (id) => text.matches[id] === 1) <= groupTotal(groups));
+});
+
+test('a comparison with itself has no change, and totals of both are kept', () => {
+  const slower = new Trace(decode(synthetic({samples: 2000, nodes: 1500, functions: 150, depth: 25, seed: 6, slowdown: 2})));
+  for (const [after, before] of [[trace, trace], [slower, trace], [trace, slower]]) {
+    const joint = new Joint(after, before), state = initialState(after);
+    for (const build of [callTree, callerTree]) {
+      const tree = build(joint.names, joint.sources(state, false, 'recorded'), {});
+      checkSums(tree);
+      near(tree.totals[0][0], groupTotal(groupSamples(after, state)));
+      near(tree.totals[1][0], groupTotal(groupSamples(before, initialState(before))));
+      if (after === before) tree.total.forEach((value, i) => near(value, tree.totals[1][i]));
+    }
+    const shares = callTree(joint.names, joint.sources(state, false, 'share'), {});
+    near(shares.totals[0][0], shares.totals[1][0]);
+  }
+});
+
+test('the store reports what changed, once', () => {
+  const store = new Store(trace);
+  /** @type {string[][]} */
+  const seen = [];
+  const stop = store.subscribe((_, changed) => seen.push([...changed].sort()));
+  store.set({thread: 1});
+  store.set({thread: 1});
+  store.set({kind: 1});
+  store.set({subject: 'x'});
+  store.set({kind: 2});
+  stop();
+  store.set({thread: 2});
+  assert.deepEqual(seen, [['thread'], ['kind', 'value'], ['subject'], ['kind', 'subject', 'value']]);
+});
+
+test('spans with cycles do not hang', () => {
+  const cyclic = new Trace(decode(synthetic({spans: 8})));
+  cyclic.spans.parent.set([1, 2, 0, 2, 3, 7, -1, 6]);
+  assert.deepEqual([...cyclic.spansWithin(2)], [1, 1, 1, 1, 1, 0, 0, 0]);
+  assert.deepEqual([...cyclic.spansWithin(6)], [0, 0, 0, 0, 0, 1, 1, 1]);
+  assert.equal(selected(cyclic, {...initialState(cyclic), span: 99}).length, 0);
+});
