@@ -1,0 +1,68 @@
+// Measures pages in Chromium and prints milliseconds and frames per second: the first picture, all parts, pan and zoom of the flame
+// graph and of the timeline of threads.
+//
+// Usage: node page_bench.mjs [PAGE...]: without a page it generates one with 100,000 frames, 300,000 samples per kind and 1,000,000
+// slices.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { launch } from './browser.mjs'
+import { assemble } from '../exporters/html/page/dev/build.js'
+import { synthetic } from '../exporters/html/page/test/synthetic.js'
+
+const dir = mkdtempSync(path.join(tmpdir(), 'ntconv-page-'))
+const pages = process.argv.slice(2)
+if (pages.length === 0) {
+  pages.push(path.join(dir, 'large.html'))
+  writeFileSync(pages[0], assemble({ data: synthetic({ samples: 300_000, nodes: 100_000, functions: 50_000, slices: 1_000_000, depth: 60, threads: 64 }) }))
+}
+
+// frames repeats an action once per frame and returns the frames per second and the longest frame.
+const frames = (page, part, kind) => page.evaluate(async (part, kind) => {
+  const canvas = document.querySelector(`${part} canvas`)
+  canvas.scrollIntoView({ block: 'center' })
+  await new Promise((resolve) => setTimeout(resolve, 1500))
+  canvas.focus()
+  const box = canvas.getBoundingClientRect()
+  const wheel = (deltaY) => canvas.dispatchEvent(new WheelEvent('wheel', {
+    deltaY, ctrlKey: true, clientX: box.x + box.width / 2, clientY: box.y + box.height / 3, bubbles: true, cancelable: true,
+  }))
+  const key = (k) => canvas.dispatchEvent(new KeyboardEvent('keydown', { key: k, shiftKey: k.startsWith('Arrow'), bubbles: true, cancelable: true }))
+  const actions = {
+    'zoom in': () => wheel(-40),
+    pan: (i) => key(part === '#threads' ? (i % 20 < 10 ? 'd' : 'a') : i % 20 < 10 ? 'ArrowRight' : 'ArrowLeft'),
+    'zoom out': () => wheel(40),
+  }
+  const begin = performance.now()
+  let last = begin
+  let longest = 0
+  for (let i = 0; i < 90; i++) {
+    actions[kind](i)
+    await new Promise((resolve) => requestAnimationFrame(resolve))
+    const now = performance.now()
+    longest = Math.max(longest, now - last)
+    last = now
+  }
+  return { perSecond: Math.round(90_000 / (last - begin)), longest: Math.round(longest) }
+}, part, kind)
+
+const browser = await launch()
+for (const file of pages) {
+  const page = await browser.newPage()
+  await page.setViewport({ width: 1280, height: 900 })
+  await page.goto('file://' + path.resolve(file))
+  await page.waitForSelector('html[data-ready=true]', { timeout: 120_000 })
+  const ready = await page.evaluate(() => ({
+    picture: Math.round(performance.getEntriesByName('first picture')[0]?.startTime ?? NaN), all: Math.round(performance.now()),
+  }))
+  console.log(`${path.basename(file)}: first picture after ${ready.picture} ms, all parts after ${ready.all} ms`)
+  for (const part of ['#flame', '#threads']) {
+    for (const kind of ['zoom in', 'pan', 'zoom out']) {
+      const f = await frames(page, part, kind)
+      console.log(`${path.basename(file)}: ${part} ${kind}: ${f.perSecond} frames per second, the longest took ${f.longest} ms`)
+    }
+  }
+  await page.close()
+}
+await browser.close()
+rmSync(dir, { recursive: true })
