@@ -114,6 +114,14 @@ func answersOf(t *testing.T, path string) (answers []*agreement.Answer) {
 		}
 		answers = append(answers, tables...)
 	}
+	// Without a limit of its size, a page leaves nothing out.
+	if data := r.file("page.html", "to", "html", "--native", "full", "--max-bytes", "1099511627776"); data != nil {
+		parts, err := agreement.HTML(data)
+		if err != nil {
+			t.Errorf("%s: %v", path, err)
+		}
+		answers = append(answers, parts...)
+	}
 	for _, format := range []struct {
 		read  func([]byte) (*agreement.Answer, error)
 		name  string

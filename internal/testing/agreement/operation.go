@@ -116,6 +116,16 @@ func (a *Answer) stateSlices(list []operation) {
 	}
 }
 
+// stateClosedSlices states all facts of operations in an output that states no duration of those without an end.
+func (a *Answer) stateClosedSlices(list []operation) {
+	a.stateSlices(list)
+	for statement := range a.stated {
+		if strings.HasPrefix(statement, "all ") || strings.HasPrefix(statement, "open ") && strings.HasSuffix(statement, " time") {
+			delete(a.stated, statement)
+		}
+	}
+}
+
 // timelineOperations returns the operations that timelines show as slices: exceptions are instants there.
 func timelineOperations() (list []operation) {
 	for _, o := range append([]operation{spanOperation}, operations...) {

@@ -3,7 +3,6 @@ package agreement
 import (
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/parquet-go/parquet-go"
 )
@@ -15,16 +14,9 @@ func Parquet(dir string) ([]*Answer, error) {
 	samples := NewAnswer("table samples", "samples", "samples by thread")
 	samples.stateMeasures(true)
 	spans := NewAnswer("table spans")
-	spans.stateSlices([]operation{spanOperation})
+	spans.stateClosedSlices([]operation{spanOperation})
 	intervals := NewAnswer("table intervals")
-	intervals.stateSlices(operations)
-	for _, a := range []*Answer{spans, intervals} {
-		for statement := range a.stated { // the length of an operation without an end is NULL
-			if strings.HasPrefix(statement, "all ") || strings.HasPrefix(statement, "open ") && strings.HasSuffix(statement, " time") {
-				delete(a.stated, statement)
-			}
-		}
-	}
+	intervals.stateClosedSlices(operations)
 	counters := NewAnswer("table counters")
 	losses := NewAnswer("table losses", "lost events")
 	for _, t := range []struct {
