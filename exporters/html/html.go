@@ -48,8 +48,9 @@ type Options struct {
 	Kinds       []sample.Kind
 	KindOptions sample.KindOptions
 	Window      func(ntconv.Ticks) bool
-	// Answers, if not nil, returns what a recording with samples of some kinds can and cannot answer. Close calls it once.
-	Answers func(kinds []sample.Kind) (can, cannot []Answer)
+	// Answers, if not nil, returns what a recording can and cannot answer. Close calls it once, when the Summary has the numbers of
+	// what the page shows.
+	Answers func(Summary) (can, cannot []Answer)
 	// DataOnly writes the data of the page in place of the page: Before of another page.
 	DataOnly bool
 	// Before, if not nil, is the data of an earlier recording with which the page compares this one. Difference is what
@@ -67,8 +68,8 @@ type Answer struct {
 // A Summary counts what a Sink has written. It is complete after Close.
 type Summary struct {
 	// Events is the number of events that were added, without copies of events from elsewhere in a recording. Samples is the number of samples of all kinds, Spans and Intervals
-	// those of spans and of intervals of the runtime, on the page or not.
-	Events, Samples, Spans, Intervals int64
+	// those of spans and of intervals of the runtime, and Values that of values of counters, on the page or not.
+	Events, Samples, Spans, Intervals, Values int64
 	// Kinds are the kinds that have samples, in the order of sample.Preferred.
 	Kinds []sample.Kind
 	// Bytes is the size of the page. Reduced means that details were left out so that it does not exceed
@@ -163,8 +164,9 @@ func (s *Sink) Close() error {
 	}
 	s.rec.finish()
 	header := &pageHeader{generator: "ntconv " + version(s.o.Version), events: s.done.Events}
+	s.summarize()
 	if s.o.Answers != nil {
-		header.can, header.cannot = s.o.Answers(s.kinds())
+		header.can, header.cannot = s.o.Answers(s.done)
 	}
 	more, err := s.comparison()
 	if err != nil {
@@ -181,7 +183,7 @@ func (s *Sink) Close() error {
 	} else {
 		s.done.Bytes, err = writePage(s.w, s.rec.title(), append([]block{{"data", page.data}}, more...))
 	}
-	s.summarize(page)
+	s.done.Notes, s.done.Reduced = page.notes, page.reduced
 	return err
 }
 
@@ -200,13 +202,6 @@ func (s *Sink) comparison() (more []block, err error) {
 	return more, nil
 }
 
-func (s *Sink) kinds() (list []sample.Kind) {
-	for _, k := range s.rec.samples.kinds() {
-		list = append(list, k.kind)
-	}
-	return list
-}
-
 // Abort ends goroutines and removes temporary files, in place of Close, and writes nothing. It does nothing after
 // Close.
 func (s *Sink) Abort() error {
@@ -217,11 +212,11 @@ func (s *Sink) Abort() error {
 	return s.rows.Abort()
 }
 
-func (s *Sink) summarize(p *fitted) {
-	s.done.Notes, s.done.Reduced = p.notes, p.reduced
+func (s *Sink) summarize() {
 	s.done.Spans, s.done.Intervals = s.rec.spans.seen, s.rec.intervals.seen
-	s.done.Kinds = s.kinds()
+	s.done.Values = int64(len(s.rec.counters.values)) + s.rec.counters.omitted
 	for _, k := range s.rec.samples.kinds() {
+		s.done.Kinds = append(s.done.Kinds, k.kind)
 		s.done.Samples += k.used
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/base64"
-	"github.com/ntconv/ntconv/sample"
 	"regexp"
 	"strings"
 	"testing"
@@ -68,7 +67,7 @@ func TestEmptyTrace(t *testing.T) {
 
 // Answers are part of the header.
 func TestAnswers(t *testing.T) {
-	p := decoded(t, emptyPage(t, html.Options{Answers: func([]sample.Kind) (can, cannot []html.Answer) {
+	p := decoded(t, emptyPage(t, html.Options{Answers: func(html.Summary) (can, cannot []html.Answer) {
 		return []html.Answer{{What: "a", Command: "b"}}, nil
 	}}))
 	if c := p.Header.Trace.Can; len(c) != 1 || c[0].What != "a" || c[0].Command != "b" || p.Header.Trace.Cannot == nil {

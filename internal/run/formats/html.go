@@ -82,7 +82,7 @@ func (c *htmlSettings) create(out *fileio.Outputs, info *ntconv.Info, t *Target)
 	}
 	o.MaxTemp, o.Window, o.Report, o.Ordered, o.Selection = t.MaxTemp, t.Window, t.Report, t.Ordered, t.Filtered
 	o.Source, o.Version = t.Input, t.Version
-	o.Answers = func(kinds []sample.Kind) (can, cannot []html.Answer) { return answersOf(kinds, t.Input) }
+	o.Answers = func(has html.Summary) (can, cannot []html.Answer) { return answersOf(has, t.Input) }
 	var w io.Writer
 	if of := t.Compared; of != nil && of.Keep != nil {
 		o.DataOnly, o.MaxBytes, w = true, o.MaxBytes/2, (*kept)(of.Keep)
@@ -113,16 +113,25 @@ func (k *kept) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// answersOf returns what a recording with samples of some kinds can answer, and how to record what it cannot.
-func answersOf(kinds []sample.Kind, name string) (can, cannot []html.Answer) {
-	for _, k := range sample.Preferred() {
+// answersOf returns what a recording can answer, and how to record what it cannot. in is the name of its file.
+func answersOf(has html.Summary, in string) (can, cannot []html.Answer) {
+	answer := func(ok bool, what, command, advice string) {
 		switch {
-		case slices.Contains(kinds, k):
-			can = append(can, html.Answer{What: k.Doc(), Command: "ntconv top --kind " + k.String() + " " + message.ShellWord(name)})
-		case recorder(k) != "":
-			cannot = append(cannot, html.Answer{What: k.Doc(), Command: recorder(k)})
+		case ok:
+			can = append(can, html.Answer{What: what, Command: command + " " + message.ShellWord(in)})
+		case advice != "":
+			cannot = append(cannot, html.Answer{What: what, Command: advice})
 		}
 	}
+	for _, k := range sample.Preferred() {
+		advice := recorder(k)
+		if k == sample.Requests && has.Spans > 0 {
+			advice = "" // the spans are of requests
+		}
+		answer(slices.Contains(has.Kinds, k), k.Doc(), "ntconv top --kind "+k.String(), advice)
+	}
+	answer(has.Spans > 0, "requests and operations as spans", "ntconv to otlp", "ntconv collect --profile spans")
+	answer(has.Values > 0, "values of counters", "ntconv info", "ntconv collect --profile metrics")
 	return can, cannot
 }
 
