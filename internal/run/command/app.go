@@ -39,6 +39,7 @@ type app struct {
 	help           textWriter
 
 	quiet        bool
+	silent       bool // finish prints nothing
 	force        bool
 	failOnLoss   bool
 	report       string // reportText or reportJSON
@@ -228,6 +229,9 @@ func (a *app) finish(cmd *cobra.Command, err error) int {
 		err = a.left
 	}
 	code := codeOf(err)
+	if a.silent {
+		return code
+	}
 	if a.report == reportJSON && code != exitUsage && a.sum != nil {
 		a.sum.Exit = code
 		if err != nil {

@@ -2,7 +2,6 @@ package command
 
 import (
 	"fmt"
-	"io"
 	"net"
 	"os/exec"
 	"path/filepath"
@@ -175,10 +174,11 @@ func (a *app) pageOf(cmd *cobra.Command, v *viewing) string {
 	return c.out
 }
 
-// silently runs a part of a command that prints nothing, because another part prints the same.
+// silently runs a part of a command that prints nothing, because another part prints the same. A process that is ended meanwhile, by
+// a signal or the limit of memory, still prints why.
 func (a *app) silently(run func() error) error {
-	defer func(w io.Writer, quiet bool) { a.stderr, a.quiet = w, quiet }(a.stderr, a.quiet)
-	a.stderr, a.quiet = io.Discard, true
+	defer func(silent, quiet bool) { a.silent, a.quiet = silent, quiet }(a.silent, a.quiet)
+	a.silent, a.quiet = true, true
 	return run()
 }
 
