@@ -172,7 +172,7 @@ func TestPairsOfTraces(t *testing.T) {
 		"Contention": 200, "MethodJitting": 500, "TypeLoad": 1000, "AssemblyLoad": 200, "WaitHandleWait": 20, "ThreadCreation": 1000,
 		"Task": 10, "TaskWait": 10, "TaskQueue": 10, "TraceOperation": 20, "Request": 10, "Activity": 100, "RundownEnd": 10,
 	} {
-		if n := begins[name]; n < atLeast || ended[name]*10 < n*9 {
+		if n := begins[name]; corpus.Nightly() && n < atLeast || ended[name]*10 < n*9 { // other tests read a part of the traces
 			t.Errorf("%s: %d of %d ended, want 90%% of at least %d", name, ended[name], n, atLeast)
 		}
 	}

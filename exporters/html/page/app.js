@@ -2,29 +2,45 @@
 import {decode, decompress} from './data.js';
 import {el, replace} from './dom.js';
 import {Store, Trace} from './model.js';
-import {createHead} from './head.js';
+import {createHead, showLinks} from './head.js';
 import {createFilters, everything} from './filters.js';
 import {createFlame} from './flame.js';
 import {createCompare} from './compare.js';
+import {kindWithStacks} from './joint.js';
 import {createStrip} from './strip.js';
 import {createTables} from './tables.js';
 import {createSpans} from './spans.js';
 import {createThreads} from './threads.js';
 
-/** @type {[key: string, action: string][]} */
+/** @type {[key: string, action: string, part?: string][]} keys, and the part that they need */
 const keyList = [
-  ['/', 'search functions'], ['?', 'list the keys'], ['t', 'automatic, dark or light colors'],
-  ['m', 'my code only, or all frames'], ['w', 'show or hide waits'], ['v', 'by call, inverted or sandwich'],
-  ['k', 'next kind of samples; Shift+K: previous one'], ['r', 'select all: remove the selection'],
-  ['1 … 7', 'go to a part of the page'],
-  ['Arrow keys', 'flame graph: caller, callee, neighbors; with Shift: pan'],
-  ['Enter, Backspace', 'flame graph: zoom to the frame, to its caller'], ['Escape', 'flame graph: show all'],
-  ['+ and -', 'flame graph: zoom; also Ctrl and the wheel'], ['s', 'flame graph: sandwich of the frame'],
-  ['c', 'flame graph: copy the stack'],
-  ['Arrow keys, Page Up and Down', 'time: move the cursor, the range; with Shift: change the range; Escape: no range'],
-  ['W and S, A and D', 'threads: zoom in and out, move'], ['N and P, Enter', 'threads: next and previous slice, select it'],
-  ['F and R', 'threads: zoom to the slice, select the visible time'],
+  ['/', 'search functions', 'flame'], ['?', 'list the keys'], ['t', 'automatic, dark or light colors'],
+  ['m', 'my code only, or all frames', 'flame'], ['w', 'show or hide waits', 'flame'],
+  ['v', 'by call, inverted or sandwich', 'flame'],
+  ['k', 'next kind of samples; Shift+K: previous one', 'filters'], ['r', 'select all: remove the selection'],
+  ['Arrow keys', 'flame graph: caller, callee, neighbors; with Shift: pan', 'flame'],
+  ['Enter, Backspace', 'flame graph: zoom to the frame, to its caller', 'flame'],
+  ['Escape', 'flame graph: show all', 'flame'],
+  ['+ and -', 'flame graph: zoom; also Ctrl and the wheel', 'flame'],
+  ['s', 'flame graph: sandwich of the frame', 'flame'], ['c', 'flame graph: copy the stack', 'flame'],
+  ['Arrow keys, Page Up and Down', 'time: move the cursor, the range; with Shift: change the range; Escape: no range', 'time'],
+  ['W and S, A and D', 'threads: zoom in and out, move', 'threads'],
+  ['N and P, Enter', 'threads: next and previous slice, select it', 'threads'],
+  ['F and R', 'threads: zoom to the slice, select the visible time', 'threads'],
 ];
+
+/**
+ * KeysOf returns the keys of a page that has some parts.
+ * @param {[id: string, name: string][]} parts the visible parts, in the order of their numbers
+ * @returns {[key: string, action: string][]}
+ */
+export function keysOf(parts) {
+  const ids = new Set(parts.map(([id]) => id));
+  /** @type {[key: string, action: string][]} */
+  const numbers = parts.map(([, name], i) => [String(i + 1), 'go to ' + name]);
+  return [...keyList.filter(([, , needs]) => !needs || needs === 'filters' || ids.has(needs))
+    .map(([key, action]) => /** @type {[string, string]} */ ([key, action])), ...numbers];
+}
 
 /** @type {[id: string, name: string][]} */
 const allParts = [['time', 'Time'], ['compare', 'Comparison'], ['flame', 'Flame graph'], ['tables', 'Tables'],
@@ -49,9 +65,40 @@ function part(id) {
 async function readBlock(id) {
   const block = document.getElementById(id);
   if (!block) return null;
-  const bytes = await decompress(block.textContent ?? '');
+  const bytes = await reading(`the element "${id}" is not base64 of gzip data, or it is truncated`,
+    () => decompress(block.textContent ?? ''));
   block.remove(); // The text is large and not needed again.
   return bytes;
+}
+
+/**
+ * Reading calls read. If it fails, the error has a sentence of the page, not of the browser.
+ * @template T
+ * @param {string} damage what is wrong with the data if the browser cannot read it
+ * @param {() => T | Promise<T>} read
+ * @param {boolean} [quoted] whether errors of the page's own code are quoted
+ * @returns {Promise<T>}
+ */
+async function reading(damage, read, quoted = false) {
+  try {
+    return await read();
+  } catch (error) {
+    console.error(error);
+    throw new Error(damageText(damage, error, quoted), {cause: error});
+  }
+}
+
+/**
+ * DamageText returns a sentence on data that cannot be read. Messages of browsers differ and say nothing about the
+ * page, so only errors of the page's own code are quoted; they are of no subclass of Error.
+ * @param {string} damage
+ * @param {unknown} error
+ * @param {boolean} quoted
+ */
+export function damageText(damage, error, quoted) {
+  const own = error instanceof Error && error.name === 'Error' ? error.message : '';
+  if (/^(this browser|page data has version)/.test(own)) return 'The recording cannot be shown: ' + own + '.';
+  return 'The data in this page is damaged: ' + ((quoted && own) || damage) + '. Write the page again.';
 }
 
 /**
@@ -60,7 +107,7 @@ async function readBlock(id) {
  */
 function failure(what, error) {
   const reason = error instanceof Error ? error.message : String(error);
-  return el('p', {class: 'failure', role: 'alert'}, what + ': ' + reason);
+  return el('p', {class: 'failure', role: 'alert'}, what ? what + ': ' + reason : reason);
 }
 
 /**
@@ -118,7 +165,7 @@ function showKeys() {
   const dialog = document.getElementById('keys');
   if (!(dialog instanceof HTMLDialogElement)) return;
   const close = el('button', {type: 'button', on: {click: () => dialog.close()}}, 'Close');
-  replace(dialog, el('h2', null, 'Keys'), el('dl', {class: 'keys'}, keyList.map(([key, action]) =>
+  replace(dialog, el('h2', null, 'Keys'), el('dl', {class: 'keys'}, keysOf(visibleParts()).map(([key, action]) =>
     el('div', null, el('dt', null, el('kbd', null, key)), el('dd', null, action)))), close);
   dialog.showModal();
 }
@@ -190,16 +237,16 @@ async function showParts(store, diff) {
   store.subscribe((_, changed) => {
     if (changed.has('theme')) applyTheme(store);
   });
-  part('compare').hidden = !store.before;
-  part('spans').hidden = store.trace.spans.rows === 0;
+  showWhatExists(store);
   createPart('head', (root) => createHead(root, store, {parts: visibleParts, showKeys}));
   part('main').hidden = false;
   createPart('filters', (root) => createFilters(root, store));
-  createPart('flame', (root) => createFlame(root, store));
-  createPart('compare', (root) => createCompare(root, store, diff));
+  if (!part('flame').hidden) createPart('flame', (root) => createFlame(root, store));
+  createPart('compare', (root) => createCompare(root, store, diff,
+    () => reveal(part('flame').hidden ? 'tables' : 'flame')));
   listenToKeys(store);
   printInLight(store);
-  part('status').hidden = true;
+  document.getElementById('status')?.remove();
   await nextPicture();
   performance.mark('first picture');
   createPart('time', (root) => createStrip(root, store));
@@ -210,7 +257,24 @@ async function showParts(store, diff) {
   createPart('threads', (root) => createThreads(root, store));
   replace(part('foot'), 'Written by ' + (store.trace.header.generator || 'ntconv') +
     '. This file contains everything it shows; it sends and loads nothing.');
+  showLinks(part('head'), visibleParts());
   document.documentElement.dataset.ready = 'true';
+}
+
+/**
+ * ShowWhatExists hides the parts that the recording has no data for, and selects the first kind that has stacks.
+ * @param {Store} store
+ */
+function showWhatExists(store) {
+  const {trace, before} = store, kind = kindWithStacks(trace, before);
+  if (kind >= 0) store.set({kind});
+  if (before) part('main').dataset.compared = '';
+  part('compare').hidden = !before;
+  part('spans').hidden = trace.spans.rows === 0;
+  part('flame').hidden = kind < 0;
+  if (kind >= 0) return;
+  const skip = document.querySelector('.skip');
+  if (skip instanceof HTMLElement) skip.hidden = true;
 }
 
 /** NextPicture waits until the browser has drawn. A hidden page draws nothing, so the wait is bounded. */
@@ -224,20 +288,31 @@ function nextPicture() {
   });
 }
 
+/**
+ * TraceOf decodes a recording.
+ * @param {string} id of its element
+ * @param {Uint8Array} bytes
+ */
+function traceOf(id, bytes) {
+  return reading(`the element "${id}" has an invalid header or table`, () => new Trace(decode(bytes)), true);
+}
+
 /** Main reads the data and shows it, or says in a sentence why that is impossible. */
 export async function main() {
   try {
     const bytes = await readBlock('data');
     if (!bytes) throw new Error('the page contains no data');
     const before = await readBlock('before'), diff = await readBlock('diff');
-    const trace = new Trace(decode(bytes));
+    const trace = await traceOf('data', bytes);
     document.title = (trace.trace.program || trace.trace.name || 'Recording') + ' – ntconv';
-    const store = new Store(trace, before ? new Trace(decode(before)) : null);
-    await showParts(store, diff ? JSON.parse(new TextDecoder().decode(diff)) : null);
+    const store = new Store(trace, before ? await traceOf('before', before) : null);
+    await showParts(store, diff && await reading('the element "diff" is not JSON',
+      () => JSON.parse(new TextDecoder().decode(diff))));
   } catch (error) {
     console.error(error);
-    part('status').hidden = true;
-    document.body.insertBefore(failure('The recording cannot be shown', error), document.body.firstChild);
+    document.getElementById('status')?.remove();
+    const stated = error instanceof Error && error.message.startsWith('The ');
+    document.body.insertBefore(failure(stated ? '' : 'The recording cannot be shown', error), document.body.firstChild);
     document.documentElement.dataset.ready = 'failed';
   }
 }

@@ -165,35 +165,84 @@ export function binLatest(bins, times, values) {
 }
 
 /**
- * binDistinct returns how many different IDs each bin has. An ID with a time and an end is in all bins that overlap
- * [time, end). Times must be sorted. IDs are at least 0 and less than ids; others do not count.
+ * binPeaks returns for each bin how many intervals [start, end) are open at one time within it, at most. The result does
+ * not depend on the width of bins: the maximum over all bins is the maximum over time. An interval without a duration
+ * lasts a nanosecond.
  * @param {Bins} bins
- * @param {ArrayLike<number>} times
+ * @param {ArrayLike<number>} starts in any order
  * @param {ArrayLike<number>} ends
- * @param {ArrayLike<number>} id
- * @param {number} ids
  * @returns {Float64Array}
  */
-export function binDistinct(bins, times, ends, id, ids) {
-  const change = new Float64Array(bins.count + 1);
-  const counted = new Int32Array(ids).fill(-1); // the last bin in which an ID is counted
-  for (let i = 0; i < times.length; i++) {
-    const first = Math.max(Math.floor((times[i] - bins.from) / bins.width), 0);
-    const whole = Math.max(Math.ceil((ends[i] - bins.from) / bins.width) - 1, binOf(bins, times[i]));
-    const last = Math.min(whole, bins.count - 1);
-    if (id[i] < 0 || id[i] >= ids || last <= counted[id[i]] || last < first) {
-      continue;
-    }
-    change[Math.max(first, counted[id[i]] + 1)]++;
-    change[last + 1]--;
-    counted[id[i]] = last;
+export function binPeaks(bins, starts, ends) {
+  const begins = Float64Array.from(starts).sort();
+  const finishes = new Float64Array(ends.length);
+  for (let i = 0; i < finishes.length; i++) {
+    finishes[i] = Math.max(ends[i], starts[i] + 1);
   }
+  finishes.sort();
   const out = new Float64Array(bins.count);
-  for (let i = 0, level = 0; i < out.length; i++) {
-    level += change[i];
-    out[i] = level;
+  let b = 0;
+  let f = 0;
+  for (let bin = 0; bin < bins.count; bin++) {
+    const low = bins.from + bin * bins.width;
+    const high = low + bins.width;
+    while (b < begins.length && begins[b] <= low) {
+      b++;
+    }
+    while (f < finishes.length && finishes[f] <= low) {
+      f++;
+    }
+    out[bin] = b - f;
+    while (b < begins.length && begins[b] < high) {
+      const start = begins[b++];
+      while (finishes[f] <= start) {
+        f++;
+      }
+      out[bin] = Math.max(out[bin], b - f);
+    }
   }
   return out;
+}
+
+/**
+ * joinByKey shortens intervals so that those of one key do not overlap: a thread counts once at a time. Starts must be
+ * sorted. Intervals within earlier ones of their key are omitted; keys below 0 are no keys.
+ * @param {ArrayLike<number>} starts
+ * @param {ArrayLike<number>} ends
+ * @param {ArrayLike<number>} keys
+ * @returns {{starts: number[], ends: number[]}}
+ */
+export function joinByKey(starts, ends, keys) {
+  /** @type {Map<number, number>} */
+  const until = new Map();
+  /** @type {{starts: number[], ends: number[]}} */
+  const out = {starts: [], ends: []};
+  for (let i = 0; i < starts.length; i++) {
+    const before = keys[i] < 0 ? -Infinity : until.get(keys[i]) ?? -Infinity;
+    const end = Math.max(ends[i], starts[i] + 1);
+    if (end > before) {
+      out.starts.push(Math.max(starts[i], before));
+      out.ends.push(end);
+      until.set(keys[i], end);
+    }
+  }
+  return out;
+}
+
+/**
+ * coveredTime returns for how long at least one of some intervals [start, end) lasts.
+ * @param {number[]} starts in any order
+ * @param {number[]} ends
+ * @returns {number}
+ */
+export function coveredTime(starts, ends) {
+  let covered = 0;
+  let until = -Infinity;
+  for (const i of Array.from(starts.keys()).sort((a, b) => starts[a] - starts[b])) {
+    covered += Math.max(0, ends[i] - Math.max(until, starts[i]));
+    until = Math.max(until, ends[i]);
+  }
+  return covered;
 }
 
 /**

@@ -1,8 +1,9 @@
 // The charts of the time strip: which exist, and their values per bin. It has no access to the document.
 
-import {BinSum, binDistinct, binLatest, binMaxima, binQuantiles} from './bins.js';
+import {BinSum, binLatest, binMaxima, binPeaks, binQuantiles, joinByKey} from './bins.js';
 import {selected} from './model.js';
-import {addTo, spanIndex, spansIn, valueWithUnit} from './spans-data.js';
+import {spanIndex, spansIn, valueWithUnit} from './spans-data.js';
+import {hasIntervals, intervalsOfKind} from './threads-layout.js';
 import {bytes, duration, number, quantity} from './units.js';
 
 /** Names of the series of ntconv with sizes after each collection. */
@@ -18,19 +19,25 @@ export const heapSeries = 'heap-after-gc', promotedSeries = 'promoted-by-gc';
  * @typedef {{label: string, color: string, values: ArrayLike<number | null>, over?: boolean}} ChartSeries
  */
 /**
- * ChartData are the values of a chart. The series of a stacked chart are added up.
- * @typedef {{series: ChartSeries[], stacked: boolean, style: 'area' | 'line' | 'bars' | 'points'}} ChartData
+ * ChartData are the values of a chart. The series of a stacked chart are added up. note states what the value of a bin is,
+ * such as "mean per 20ms".
+ * @typedef {{series: ChartSeries[], stacked: boolean, style: 'area' | 'line' | 'bars' | 'points', note?: string}} ChartData
  */
 /**
- * A ChartInfo describes a chart. open is whether it is shown at first; counter is whether it shows a counter.
+ * A ChartInfo describes a chart. open is whether it is shown at first; counter is whether it shows a counter, and group
+ * its provider. maxBins bounds the bins: peaks of rates depend on the width of bins.
  * @typedef {{
- *   id: string, title: string, unit: string, open: boolean, counter: boolean, minWidth: number,
- *   compute: (state: State, bins: Bins) => ChartData
+ *   id: string, title: string, unit: string, open: boolean, counter: boolean, group?: string, minWidth: number,
+ *   maxBins?: number, compute: (state: State, bins: Bins) => ChartData
  * }} ChartInfo
  */
 
 /** The number of charts that are open at first. */
 const maxOpenCharts = 6;
+/** The largest number of bins of charts that show rates. */
+const maxRateBins = 100;
+/** The largest number of bins of charts that count. */
+const maxCountBins = 300;
 
 /**
  * chartsOf returns the charts for which a trace has data.
@@ -45,7 +52,7 @@ export function chartsOf(trace) {
   for (let i = maxOpenCharts; i < charts.length; i++) {
     charts[i].open = false;
   }
-  return [...charts, ...counterCharts(trace)];
+  return [...charts, ...counterCharts(trace, charts.length === 0)];
 }
 
 /**
@@ -55,15 +62,27 @@ export function chartsOf(trace) {
  * @returns {string}
  */
 export function formatChartValue(value, unit) {
+  if (unit.endsWith('/s')) {
+    return formatChartValue(value, unit.slice(0, -2)) + '/s';
+  }
   switch (unit) {
-    case 'bytes/s':
-      return bytes(value) + '/s';
+    case 'bytes':
+      return bytes(value);
     case 'nanoseconds':
       return duration(value);
-    case 'threads': case 'cores': case '/s': case 'requests':
-      return number(Math.abs(value) < 100 ? Number(value.toFixed(2)) : Math.round(value)) + (unit === '/s' ? '/s' : '');
+    case 'threads': case 'cores': case 'requests': case '':
+      return number(Math.abs(value) < 100 ? Number(value.toFixed(2)) : Math.round(value));
   }
   return quantity(value, unit);
+}
+
+/**
+ * meanNote states that the values of bins are means.
+ * @param {Bins} bins
+ * @returns {string}
+ */
+function meanNote(bins) {
+  return 'mean per ' + duration(bins.width);
 }
 
 /**
@@ -111,7 +130,7 @@ function threadCharts(trace) {
     return [];
   }
   const compute = (/** @type {State} */ state, /** @type {Bins} */ bins) => threadsThatRan(trace, state, kind, bins);
-  const minWidth = Math.max(kind.bin_ns, 1e6);
+  const minWidth = kind.bin_ns;
   return [{id: 'ran', title: 'Threads that ran', unit: 'threads', open: true, counter: false, minWidth, compute}];
 }
 
@@ -155,7 +174,7 @@ function timeByState(trace, state, kind, bins) {
   if (within) {
     series.push({...seriesOf(trace.functionName(state.method), '--chart-mark', method, bins.width), over: true});
   }
-  return {series, stacked: true, style: 'area'};
+  return {series, stacked: true, style: 'area', note: meanNote(bins)};
 }
 
 /**
@@ -205,6 +224,7 @@ export function nodesWithFunction(trace, fn) {
 }
 
 /**
+ * threadsThatRan returns how many threads ran at one time, at most.
  * @param {Trace} trace
  * @param {State} state
  * @param {Kind} kind
@@ -212,20 +232,32 @@ export function nodesWithFunction(trace, fn) {
  * @returns {ChartData}
  */
 function threadsThatRan(trace, state, kind, bins) {
+  const values = threadPeaks(kind, selected(trace, {...wholeStrip(state), waits: false}, kind.index), bins);
+  const series = [{label: 'threads', color: '--chart-run', values}];
+  return {series, stacked: false, style: 'area', note: 'most at one time'};
+}
+
+/**
+ * threadPeaks returns how many threads have samples at one time, at most, for each bin.
+ * @param {Kind} kind
+ * @param {Int32Array} rows of its samples, in time order
+ * @param {Bins} bins
+ * @returns {Float64Array}
+ */
+function threadPeaks(kind, rows, bins) {
   const {samples} = kind;
   const timed = valueWithUnit(kind, 'nanoseconds');
-  const chosen = selected(trace, {...wholeStrip(state), waits: false}, kind.index);
-  const times = new Float64Array(chosen.length);
-  const ends = new Float64Array(chosen.length);
-  const threads = new Int32Array(chosen.length);
-  for (let k = 0; k < chosen.length; k++) {
-    const i = chosen[k];
-    times[k] = samples.time[i];
-    ends[k] = times[k] + (kind.bin_ns > 0 ? kind.bin_ns : timed < 0 ? 0 : samples.values[timed][i]);
-    threads[k] = samples.thread[i];
+  const lengths = kind.bin_ns > 0 || timed < 0 ? null : samples.values[timed];
+  const times = new Float64Array(rows.length);
+  const ends = new Float64Array(rows.length);
+  const threads = new Int32Array(rows.length);
+  for (let k = 0; k < rows.length; k++) {
+    times[k] = samples.time[rows[k]];
+    ends[k] = times[k] + (lengths ? lengths[rows[k]] : kind.bin_ns);
+    threads[k] = samples.thread[rows[k]];
   }
-  const values = binDistinct(bins, times, ends, threads, trace.threads.rows);
-  return {series: [{label: 'threads', color: '--chart-run', values}], stacked: false, style: 'area'};
+  const joined = joinByKey(times, ends, threads);
+  return binPeaks(bins, joined.starts, joined.ends);
 }
 
 /**
@@ -239,29 +271,41 @@ function allocationCharts(trace) {
     return [];
   }
   const compute = (/** @type {State} */ state, /** @type {Bins} */ bins) =>
-    rateOf(trace, state, kind, value, 'allocated', '--chart-alloc', bins);
-  const minWidth = kind.bin_ns;
-  return [{id: 'alloc', title: 'Allocation rate', unit: 'bytes/s', open: true, counter: false, minWidth, compute}];
+    rateOf(trace, state, kind, value, bins);
+  const [minWidth, maxBins] = [kind.bin_ns, maxRateBins];
+  return [{id: 'alloc', title: 'Allocation rate', unit: 'bytes/s', open: true, counter: false, minWidth, maxBins, compute}];
 }
 
 /**
- * rateOf returns the values of the selected samples per second.
+ * sumOf adds up the values of the selected samples.
  * @param {Trace} trace
  * @param {State} state
  * @param {Kind} kind
  * @param {number} value
- * @param {string} label
- * @param {string} color
  * @param {Bins} bins
- * @returns {ChartData}
+ * @returns {BinSum}
  */
-function rateOf(trace, state, kind, value, label, color, bins) {
+function sumOf(trace, state, kind, value, bins) {
   const {time, values} = kind.samples;
   const sum = new BinSum(bins);
   for (const i of selected(trace, wholeStrip(state), kind.index)) {
     sum.spread(time[i], kind.bin_ns, values[value][i]);
   }
-  return {series: [seriesOf(label, color, sum, bins.width / 1e9)], stacked: false, style: 'area'};
+  return sum;
+}
+
+/**
+ * rateOf returns the bytes of the selected samples per second.
+ * @param {Trace} trace
+ * @param {State} state
+ * @param {Kind} kind
+ * @param {number} value
+ * @param {Bins} bins
+ * @returns {ChartData}
+ */
+function rateOf(trace, state, kind, value, bins) {
+  const series = [seriesOf('allocated', '--chart-alloc', sumOf(trace, state, kind, value, bins), bins.width / 1e9)];
+  return {series, stacked: false, style: 'area', note: meanNote(bins)};
 }
 
 /**
@@ -275,7 +319,8 @@ function heapCharts(trace) {
   if (used.length === 0) {
     return [];
   }
-  const compute = (/** @type {State} */ state, /** @type {Bins} */ bins) => counterData(trace, state, used, bins, true);
+  const labelOf = (/** @type {number} */ id) => (trace.processes.rows > 1 ? trace.processName(all[id].process) : 'value');
+  const compute = (/** @type {State} */ state, /** @type {Bins} */ bins) => counterData(trace, state, used, bins, labelOf);
   const title = 'Heap after collections';
   return [{id: 'heap', title, unit: all[used[0]].unit || 'bytes', open: true, counter: false, minWidth: 0, compute}];
 }
@@ -286,10 +331,10 @@ function heapCharts(trace) {
  * @param {State} state
  * @param {number[]} ids
  * @param {Bins} bins
- * @param {boolean} byProcess whether a series is named after its process
+ * @param {(id: number) => string} labelOf
  * @returns {ChartData}
  */
-function counterData(trace, state, ids, bins, byProcess) {
+function counterData(trace, state, ids, bins, labelOf) {
   const {all, rows, series, time, value} = trace.counters;
   /** @type {ChartSeries[]} */
   const out = [];
@@ -297,54 +342,11 @@ function counterData(trace, state, ids, bins, byProcess) {
     if (state.process >= 0 && all[id].process >= 0 && all[id].process !== state.process) {
       continue;
     }
-    /** @type {number[]} */
-    const times = [];
-    /** @type {number[]} */
-    const values = [];
-    for (let i = 0; i < rows; i++) {
-      if (series[i] === id) {
-        times.push(time[i]);
-        values.push(value[i]);
-      }
-    }
-    const label = byProcess && trace.processes.rows > 1 ? trace.processName(all[id].process) : 'value';
-    out.push({label, color: paletteColor(out.length), values: binLatest(bins, times, values)});
+    const own = Array.from({length: rows}, (_, i) => i).filter((i) => series[i] === id);
+    const values = binLatest(bins, own.map((i) => time[i]), own.map((i) => value[i]));
+    out.push({label: labelOf(id), color: paletteColor(out.length), values});
   }
   return {series: out, stacked: false, style: 'line'};
-}
-
-/**
- * intervalsOfKind returns the intervals of a kind that belong to the selected process and thread.
- * @param {Trace} trace
- * @param {string} name
- * @param {{process: number, thread: number}} state
- * @param {boolean} covers whether intervals of the kind occupy all threads of a process
- * @returns {number[]}
- */
-export function intervalsOfKind(trace, name, state, covers) {
-  const v = trace.intervals;
-  const kind = trace.header.strings.indexOf(name);
-  /** @type {number[]} */
-  const out = [];
-  for (let i = 0; kind >= 0 && i < v.rows; i++) {
-    const thread = v.thread[i];
-    const otherProcess = state.process >= 0 && thread >= 0 && trace.threads.process[thread] !== state.process;
-    if (v.kind[i] === kind && !otherProcess && (covers || state.thread < 0 || state.thread === thread)) {
-      out.push(i);
-    }
-  }
-  return out;
-}
-
-/**
- * hasIntervals reports whether a trace has intervals of a kind.
- * @param {Trace} trace
- * @param {string} name
- * @returns {boolean}
- */
-export function hasIntervals(trace, name) {
-  const kind = trace.header.strings.indexOf(name);
-  return kind >= 0 && trace.intervals.kind.includes(kind);
 }
 
 /**
@@ -357,9 +359,8 @@ function pauseCharts(trace) {
   }
   const compute = (/** @type {State} */ state, /** @type {Bins} */ bins) => {
     const v = trace.intervals;
-    const pauses = intervalsOfKind(trace, 'gc_pause', state, true);
-    const lengths = pauses.map((i) => (v.duration[i] < 0 ? trace.end - v.time[i] : v.duration[i]));
-    const values = binMaxima(bins, pauses.map((i) => v.time[i]), lengths);
+    const pauses = intervalsOfKind(trace, 'gc_pause', state, true).filter((i) => v.duration[i] >= 0);
+    const values = binMaxima(bins, pauses.map((i) => v.time[i]), pauses.map((i) => v.duration[i]));
     const series = [{label: 'longest', color: '--chart-gc', values}];
     return /** @type {ChartData} */ ({series, stacked: false, style: 'bars'});
   };
@@ -377,18 +378,15 @@ function exceptionCharts(trace) {
     return [];
   }
   const compute = (/** @type {State} */ state, /** @type {Bins} */ bins) => {
-    if (kind && value >= 0) {
-      return rateOf(trace, state, kind, value, 'thrown', '--chart-error', bins);
-    }
-    const sum = new BinSum(bins);
-    for (const i of intervalsOfKind(trace, 'exception', state, false)) {
+    const sum = kind && value >= 0 ? sumOf(trace, state, kind, value, bins) : new BinSum(bins);
+    for (const i of kind && value >= 0 ? [] : intervalsOfKind(trace, 'exception', state, false)) {
       sum.add(trace.intervals.time[i], 1);
     }
-    const series = [seriesOf('thrown', '--chart-error', sum, bins.width / 1e9)];
-    return /** @type {ChartData} */ ({series, stacked: false, style: 'area'});
+    const series = [seriesOf('thrown', '--chart-error', sum, 1)];
+    return /** @type {ChartData} */ ({series, stacked: false, style: 'bars', note: 'count per ' + duration(bins.width)});
   };
-  const minWidth = kind?.bin_ns ?? 0;
-  return [{id: 'exceptions', title: 'Exceptions', unit: '/s', open: true, counter: false, minWidth, compute}];
+  const [minWidth, maxBins] = [kind?.bin_ns ?? 0, maxCountBins];
+  return [{id: 'exceptions', title: 'Exceptions', unit: 'count', open: true, counter: false, minWidth, maxBins, compute}];
 }
 
 /**
@@ -412,7 +410,7 @@ function waitCharts(trace) {
 }
 
 /**
- * waitingThreads returns the average number of threads that wait.
+ * waitingThreads returns how many threads wait at one time, at most; the mean for samples that were added up.
  * @param {Trace} trace
  * @param {State} state
  * @param {Kind | undefined} kind whose samples are the waits, or undefined if the intervals are
@@ -421,20 +419,22 @@ function waitCharts(trace) {
  * @returns {ChartData}
  */
 function waitingThreads(trace, state, kind, name, bins) {
-  const sum = new BinSum(bins);
+  const [label, color] = ['waiting', '--chart-lock'];
+  if (kind && kind.bin_ns > 0) {
+    const sum = sumOf(trace, state, kind, valueWithUnit(kind, 'nanoseconds'), bins);
+    return {series: [seriesOf(label, color, sum, bins.width)], stacked: false, style: 'area', note: meanNote(bins)};
+  }
+  let values;
   if (kind) {
-    const values = kind.samples.values[valueWithUnit(kind, 'nanoseconds')];
-    for (const i of selected(trace, wholeStrip(state), kind.index)) {
-      sum.spread(kind.samples.time[i], kind.bin_ns > 0 ? kind.bin_ns : values[i], values[i]);
-    }
+    values = threadPeaks(kind, selected(trace, wholeStrip(state), kind.index), bins);
   } else {
     const v = trace.intervals;
-    for (const i of intervalsOfKind(trace, name, state, false)) {
-      const length = v.duration[i] < 0 ? trace.end - v.time[i] : v.duration[i];
-      sum.spread(v.time[i], length, length);
-    }
+    const waits = intervalsOfKind(trace, name, state, false);
+    const ends = waits.map((i) => (v.duration[i] < 0 ? trace.end : v.time[i] + v.duration[i]));
+    const joined = joinByKey(waits.map((i) => v.time[i]), ends, waits.map((i) => v.thread[i]));
+    values = binPeaks(bins, joined.starts, joined.ends);
   }
-  return {series: [seriesOf('waiting', '--chart-lock', sum, bins.width)], stacked: false, style: 'area'};
+  return {series: [{label, color, values}], stacked: false, style: 'area', note: 'most at one time'};
 }
 
 /**
@@ -448,12 +448,10 @@ function requestCharts(trace) {
   }
   const s = trace.spans;
   const flight = (/** @type {State} */ state, /** @type {Bins} */ bins) => {
-    const sum = new BinSum(bins);
-    for (const i of spansIn(trace, requests, wholeStrip(state))) {
-      sum.spread(s.time[i], end[i] - s.time[i], end[i] - s.time[i]);
-    }
-    const series = [seriesOf('in flight', '--chart-request', sum, bins.width)];
-    return /** @type {ChartData} */ ({series, stacked: false, style: 'area'});
+    const own = spansIn(trace, requests, wholeStrip(state));
+    const values = binPeaks(bins, own.map((i) => s.time[i]), own.map((i) => end[i]));
+    const series = [{label: 'in flight', color: '--chart-request', values}];
+    return /** @type {ChartData} */ ({series, stacked: false, style: 'area', note: 'most at one time'});
   };
   const latency = (/** @type {State} */ state, /** @type {Bins} */ bins) => {
     const ended = spansIn(trace, requests, wholeStrip(state)).filter((i) => s.duration[i] >= 0);
@@ -471,40 +469,104 @@ function requestCharts(trace) {
   ];
 }
 
+/** Counters that are shown first, if the recording has no other charts. */
+const firstCounters = [
+  /^(cpu-usage|.*\bcpu\.time)$/, /^(working-set|.*\bworking_set)$/, /^(gc-heap-size|.*\bheap\.size)$/,
+  /^(alloc-rate|.*\btotal_allocated)$/, /^(threadpool-|.*\bthread_pool\.)/,
+];
+/** Statistics that have the unit of their counter and one scale: they share a chart. */
+const levels = new Set(['', 'mean', 'min', 'max', 'median', 'p50', 'p75', 'p90', 'p95', 'p99', 'p999', 'last', 'value']);
+
 /**
+ * counterGroups returns the counters of a trace: lists of series that share a chart. The deviations and counts of means
+ * are in the table of counters only.
  * @param {Trace} trace
- * @returns {ChartInfo[]}
+ * @returns {number[][]}
  */
-function counterCharts(trace) {
-  /** @type {Map<number, number>} */
-  const rows = new Map();
-  for (const series of trace.counters.series) {
-    addTo(rows, series, 1);
-  }
-  /** @type {ChartInfo[]} */
-  const charts = [];
-  trace.counters.all.forEach((info, id) => {
-    if (!rows.has(id) || info.provider === 'ntconv') {
-      return;
+export function counterGroups(trace) {
+  const {all, series} = trace.counters;
+  const used = new Set(series);
+  /** @type {Map<string, number[]>} */
+  const groups = new Map();
+  all.forEach(({process, provider, name, tags, kind, statistic}, id) => {
+    const dropped = kind === 'mean' && (statistic === 'count' || statistic === 'standard_deviation');
+    if (used.has(id) && provider !== 'ntconv' && !dropped) {
+      const key = JSON.stringify([process, provider, name, tags, levels.has(statistic) ? '' : statistic]);
+      groups.set(key, [...(groups.get(key) ?? []), id]);
     }
-    const compute = (/** @type {State} */ state, /** @type {Bins} */ bins) =>
-      counterData(trace, state, [id], bins, false);
-    const title = counterTitle(trace, id);
-    charts.push({id: 'counter-' + id, title, unit: info.unit, open: false, counter: true, minWidth: 0, compute});
   });
-  return charts;
+  return [...groups.values()];
+}
+
+/**
+ * openCounters returns the counters that are shown first: one of each usual name, then those of the program, then others
+ * with usual names.
+ * @param {Trace} trace
+ * @param {number[][]} groups
+ * @returns {Set<number[]>}
+ */
+function openCounters(trace, groups) {
+  const info = (/** @type {number[]} */ group) => trace.counters.all[group[0]];
+  const rate = (/** @type {number[]} */ group) => {
+    const {kind, name, statistic} = info(group);
+    const grows = kind === 'counter' && !/\.(count|length)$/.test(name);
+    return Number(grows !== (statistic === 'rate'));
+  };
+  const sorted = [...groups].sort((a, b) => rate(a) - rate(b));
+  const usual = firstCounters.map((name) => sorted.filter((group) => name.test(info(group).name)));
+  const own = sorted.filter((group) => !/^(System|Microsoft)\./.test(info(group).provider));
+  const rest = [...own, ...usual.flatMap((list) => list.slice(1)), ...sorted];
+  return new Set([...new Set([...usual.flatMap((list) => list.slice(0, 1)), ...rest])].slice(0, maxOpenCharts));
 }
 
 /**
  * @param {Trace} trace
+ * @param {boolean} open whether some are open at first
+ * @returns {ChartInfo[]}
+ */
+function counterCharts(trace, open) {
+  const {all} = trace.counters;
+  const groups = counterGroups(trace);
+  const shown = open ? openCounters(trace, groups) : new Set();
+  return groups.map((ids) => {
+    const compute = (/** @type {State} */ state, /** @type {Bins} */ bins) =>
+      counterData(trace, state, ids, bins, (id) => all[id].statistic || 'value');
+    return {
+      id: 'counter-' + ids[0], title: counterTitle(trace, ids[0], ids.length === 1), unit: counterUnit(trace, ids[0]),
+      open: shown.has(ids), counter: true, group: all[ids[0]].provider, minWidth: 0, compute,
+    };
+  });
+}
+
+const counterUnits = new Map([['By', 'bytes'], ['B', 'bytes'], ['s', 'seconds'], ['ms', 'milliseconds']]);
+
+/**
+ * counterUnit returns the unit of a series, as units.js names units.
+ * @param {Trace} trace
  * @param {number} id
  * @returns {string}
  */
-function counterTitle(trace, id) {
+export function counterUnit(trace, id) {
+  const {unit, statistic} = trace.counters.all[id];
+  if (statistic === 'count') {
+    return 'count';
+  }
+  const plain = counterUnits.get(unit) ?? unit.replace(/^\{(.*)\}$/, '$1');
+  return statistic === 'rate' ? plain + '/s' : plain;
+}
+
+/**
+ * counterTitle names a series.
+ * @param {Trace} trace
+ * @param {number} id
+ * @param {boolean} statistics whether the title includes the statistic
+ * @returns {string}
+ */
+export function counterTitle(trace, id, statistics) {
   const {title, name, tags, statistic, process} = trace.counters.all[id];
   const parts = [title || name || 'counter'];
-  if (statistic) {
-    parts.push(statistic);
+  if (statistic && statistics) {
+    parts.push(statistic.replace(/_/g, ' '));
   }
   if (tags) {
     parts.push(tags);

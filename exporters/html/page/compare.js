@@ -1,8 +1,10 @@
 // The comparison of two recordings: what ntconv diff found, as a table. The flame graph shows the same in colors.
-import {el, replace} from './dom.js';
-import {change, list, number, quantity} from './units.js';
+import {button, el, replace} from './dom.js';
+import {change, list, number, points, quantity, visible} from './units.js';
 
 /** @typedef {import('./model.js').Store} Store */
+/** @typedef {import('./model.js').State} State */
+/** @typedef {import('./model.js').Trace} Trace */
 /**
  * @typedef {{before: number, after: number, change: number, change_percent?: number, margin?: number, p?: number,
  *   significant: boolean}} Change
@@ -13,10 +15,11 @@ import {change, list, number, quantity} from './units.js';
  */
 /** @typedef {{name: string, rows: (Change & {name: string, unit: string})[]}} Section */
 /**
- * @typedef {{before: {input: string}, after: {input: string}, sample_type: string, unit: string, per?: string,
- *   significant_functions: number, tested_functions: number, untested_functions: number, total: Change,
+ * @typedef {{before: {input: string}, after: {input: string, kind?: string}, sample_type: string, unit: string,
+ *   per?: string, significant_functions: number, tested_functions: number, untested_functions: number, total: Change,
  *   functions: FunctionChange[], sections: Section[]}} Difference
  */
+/** @typedef {'self' | 'total'} Member the values of functions themselves, or with their callees */
 
 const maxChanges = 100;
 
@@ -31,18 +34,44 @@ export function changePercent(c) {
 }
 
 /**
+ * ShownChanges returns the functions to list, the largest change of the shown member first. Functions without a value
+ * of this member are omitted.
+ * @param {Difference} diff
+ * @param {Member} member
+ * @param {boolean} onlySignificant
+ */
+export function shownChanges(diff, member, onlySignificant) {
+  return diff.functions.filter((f) => (f[member].before !== 0 || f[member].after !== 0) &&
+    (!onlySignificant || !['not-significant', 'not-tested'].includes(f.verdict)))
+    .sort((a, b) => Math.abs(b[member].change) - Math.abs(a[member].change));
+}
+
+/**
+ * ChangeColumns are the cells of a change, the most important ones first: narrow screens show the first ones.
  * @param {Change} c
  * @param {string} unit
+ * @param {Change} [share] change of the share of the total, in percentage points
+ * @returns {[text: string, className: string][]}
  */
-function changeCells(c, unit) {
-  const direction = !c.significant ? '' : c.change > 0 ? ' more' : ' less';
+export function changeColumns(c, unit, share) {
+  /** @param {Change} x */
+  const direction = (x) => (!x.significant ? '' : x.change > 0 ? ' more' : ' less');
+  /** @type {[string, string][]} */
+  const shares = share ? [[points(share.change), 'number' + direction(share)]] : [];
   return [
-    el('td', {class: 'number'}, quantity(c.before, unit)),
-    el('td', {class: 'number'}, quantity(c.after, unit)),
-    el('td', {class: 'number' + direction}, change(c.change, unit)),
-    el('td', {class: 'number' + direction}, changePercent(c)),
-    el('td', {class: 'number quiet'}, c.margin === undefined ? '' : '±' + quantity(c.margin, unit)),
+    [change(c.change, unit), 'number' + direction(c)], [changePercent(c), 'number' + direction(c)], ...shares,
+    [quantity(c.before, unit), 'number'], [quantity(c.after, unit), 'number'],
+    [c.margin === undefined ? '' : '±' + quantity(c.margin, unit), 'number quiet'],
   ];
+}
+
+/**
+ * @param {Change} c
+ * @param {string} unit
+ * @param {Change} [share]
+ */
+function changeCells(c, unit, share) {
+  return changeColumns(c, unit, share).map(([text, name]) => el('td', {class: name}, text));
 }
 
 /** @param {Difference} diff */
@@ -64,27 +93,75 @@ const verdicts = {
 };
 
 /**
+ * ComparedValue returns the kind and the value that were compared, if the recording has them.
+ * @param {Trace} trace
+ * @param {Difference} diff
+ * @returns {Partial<State>}
+ */
+export function comparedValue(trace, diff) {
+  for (const kind of trace.kinds) {
+    const value = kind.values.findIndex((v) => v.type === diff.sample_type);
+    if (value >= 0 && (!diff.after.kind || diff.after.kind === kind.name)) return {kind: kind.index, value};
+  }
+  return {};
+}
+
+/** @type {Record<string, string>} kinds of samples whose types a section lists */
+const kindOfSection = {'Allocations by type': 'alloc', 'Exceptions by type': 'exceptions'};
+
+/**
+ * SubjectLinks returns what selects a type that a section lists, or null if the section lists no types or the recording
+ * has no sample of the type.
+ * @param {Trace} trace
+ * @param {string} section
+ * @returns {(name: string) => Partial<State> | null}
+ */
+export function subjectLinks(trace, section) {
+  const kind = Object.hasOwn(kindOfSection, section) ?
+    trace.kinds.find((k) => k.name === kindOfSection[section]) : undefined;
+  const known = new Set([...new Set(kind?.samples.subject ?? [])].map((subject) => trace.str(subject)));
+  return (name) => (kind && name !== '' && known.has(visible(name)) ? {kind: kind.index, subject: visible(name)} : null);
+}
+
+/**
+ * ChangeRow returns a row. If it has a patch, a click on it shows what it is about.
+ * @param {string} name
+ * @param {HTMLElement[]} cells
+ * @param {string} title
+ * @param {(() => void) | null} show
+ */
+function changeRow(name, cells, title, show) {
+  const click = () => {
+    if (String(window.getSelection()) === '') show?.(); // Selecting text to copy it is no click.
+  };
+  return el('tr', show ? {class: 'link-row', on: {click}} : null,
+    el('th', {scope: 'row'}, show ? el('button', {type: 'button', class: 'link', title}, name) : name), cells);
+}
+
+/**
  * @param {Difference} diff
  * @param {Store} store
- * @param {'self' | 'total'} member
- * @param {boolean} onlySignificant
+ * @param {{member: Member, onlySignificant: boolean}} view
+ * @param {() => void} reveal
  */
-function functionTable(diff, store, member, onlySignificant) {
-  const rows = diff.functions.filter((f) => !onlySignificant || !['not-significant', 'not-tested'].includes(f.verdict));
-  const byName = functionsByName(store);
+function functionTable(diff, store, view, reveal) {
+  const {member} = view, rows = shownChanges(diff, member, view.onlySignificant);
+  const byName = functionsByName(store), value = comparedValue(store.trace, diff);
   const body = rows.slice(0, maxChanges).map((f) => {
-    const id = byName.get(f.function);
-    const name = f.function + (f.renamed_from ? ' (before: ' + f.renamed_from + ')' : '');
-    const show = () => id !== undefined && store.set({method: id, layout: 'sandwich'});
-    return el('tr', null,
-      el('th', {scope: 'row'}, id === undefined ? name : el('button', {type: 'button', class: 'link',
-        title: 'Callers and callees of this function', on: {click: show}}, name)),
-      changeCells(f[member], diff.unit), el('td', null, verdicts[f.verdict] ?? f.verdict));
+    const method = byName.get(visible(f.function));
+    const name = visible(f.function) + (f.renamed_from ? ' (before: ' + visible(f.renamed_from) + ')' : '');
+    const show = method === undefined ? null : () => {
+      store.set({...value, method, layout: 'sandwich'});
+      reveal();
+    };
+    return changeRow(name, [...changeCells(f[member], diff.unit, member === 'self' ? f.self_share : f.total_share),
+      el('td', null, verdicts[f.verdict] ?? f.verdict)], 'Callers and callees of this function', show);
   });
   return el('div', {class: 'scroll-x'}, el('table', {class: 'data'},
-    el('caption', null, rows.length === 0 ? 'No function changed significantly.' : rows.length > maxChanges ?
-      `The ${maxChanges} largest changes of ${number(rows.length)} functions.` : ''),
-    rows.length === 0 ? null : el('thead', null, headRow('function', 'verdict')), el('tbody', null, body)));
+    el('caption', null, rows.length > maxChanges ?
+      `The ${maxChanges} largest changes of ${number(rows.length)} functions.` : rows.length > 0 ? '' :
+        view.onlySignificant ? 'No function changed significantly.' : 'No function has a value.'),
+    rows.length === 0 ? null : el('thead', null, headRow('function', true)), el('tbody', null, body)));
 }
 
 /** @param {Store} store @returns {Map<string, number>} */
@@ -96,19 +173,34 @@ function functionsByName(store) {
 
 /**
  * @param {string} first
- * @param {string} [last]
+ * @param {boolean} functions whether the table lists functions, with their share and the verdict
  */
-function headRow(first, last) {
-  const names = [first, 'before', 'after', 'change', 'relative', '95% margin', ...(last ? [last] : [])];
-  return el('tr', null, names.map((name, i) => el('th', {scope: 'col', class: i > 0 && i < 6 ? 'number' : ''}, name)));
+function headRow(first, functions) {
+  const numbers = ['change', 'relative', ...(functions ? ['share'] : []), 'before', 'after', '95% margin'];
+  /** @param {string} name */
+  const title = (name) => (name === 'share' ? 'Change of the share of the total, in percentage points' : null);
+  return el('tr', null, el('th', {scope: 'col'}, first),
+    numbers.map((name) => el('th', {scope: 'col', class: 'number', title: title(name)}, name)),
+    functions ? el('th', {scope: 'col'}, 'verdict') : null);
 }
 
-/** @param {Section} section */
-function sectionTable(section) {
+/**
+ * @param {Section} section
+ * @param {Store} store
+ * @param {() => void} reveal
+ */
+function sectionTable(section, store, reveal) {
+  const patchOf = subjectLinks(store.trace, section.name);
+  const rows = section.rows.slice(0, maxChanges * 5).map((row) => {
+    const patch = patchOf(row.name);
+    return changeRow(visible(row.name), changeCells(row, row.unit), 'Select the samples of this type', patch && (() => {
+      store.set(patch);
+      reveal();
+    }));
+  });
   return el('details', null, el('summary', null, section.name + ' · ' + section.rows.length),
-    el('div', {class: 'scroll-x'}, el('table', {class: 'data'}, el('thead', null, headRow('name')),
-      el('tbody', null, section.rows.slice(0, maxChanges * 5).map((row) =>
-        el('tr', null, el('th', {scope: 'row'}, row.name), changeCells(row, row.unit)))))));
+    el('div', {class: 'scroll-x'}, el('table', {class: 'data'}, el('thead', null, headRow('name', false)),
+      el('tbody', null, rows))));
 }
 
 /**
@@ -116,41 +208,45 @@ function sectionTable(section) {
  * @param {HTMLElement} root
  * @param {Store} store
  * @param {Difference | null} diff
+ * @param {() => void} reveal scrolls to the flame graph
  */
-export function createCompare(root, store, diff) {
+export function createCompare(root, store, diff, reveal) {
   if (!store.before) return;
   root.hidden = false;
   if (!diff) {
     replace(root, el('h2', null, 'Comparison'), el('p', {class: 'quiet'}, missingText(store)));
     return;
   }
-  /** @type {'self' | 'total'} */
-  let member = 'self';
-  let onlySignificant = diff.significant_functions > 0;
+  /** @type {{member: Member, onlySignificant: boolean}} */
+  const view = {member: 'total', onlySignificant: diff.significant_functions > 0};
   const table = el('div');
-  const memberButton = el('button', {type: 'button', on: {click: () => {
-    member = member === 'self' ? 'total' : 'self';
+  /** @param {Member} member @param {string} text @param {string} title */
+  const memberButton = (member, text, title) => button(text, () => {
+    view.member = member;
     draw();
-  }}});
-  const allButton = el('button', {type: 'button', on: {click: () => {
-    onlySignificant = !onlySignificant;
+  }, {title, data: {member}});
+  const members = [memberButton('self', 'Self', 'Values of functions themselves'),
+    memberButton('total', 'With callees', 'Values of functions with what they call')];
+  const significant = button('Only significant', () => {
+    view.onlySignificant = !view.onlySignificant;
     draw();
-  }}}, 'Only significant');
+  });
   const draw = () => {
-    memberButton.textContent = member === 'self' ? 'Self values' : 'Total values';
-    memberButton.title = 'Values of functions themselves, or with their callees';
-    allButton.setAttribute('aria-pressed', String(onlySignificant));
-    replace(table, functionTable(diff, store, member, onlySignificant));
+    for (const b of members) b.setAttribute('aria-pressed', String(b.dataset.member === view.member));
+    significant.setAttribute('aria-pressed', String(view.onlySignificant));
+    replace(table, functionTable(diff, store, view, reveal));
   };
   draw();
-  replace(root, el('h2', null, 'Comparison'), el('p', null, verdictSentence(diff)),
-    el('div', {class: 'tools'}, memberButton, allButton), table, diff.sections.map(sectionTable));
+  replace(root, el('h2', null, 'Comparison'), el('p', null, verdictSentence(diff)), el('div', {class: 'tools'},
+    el('div', {class: 'segments', role: 'group', 'aria-label': 'Values'}, members), significant), table,
+  diff.sections.map((section) => sectionTable(section, store, reveal)));
 }
 
 /** @param {Store} store */
-function missingText(store) {
-  const names = store.trace.kinds.map((kind) => kind.name).filter((name) => store.before?.kinds.some((k) => k.name === name));
-  const shared = names.length === 0 ? 'The recordings have no kind of samples in common.' :
-    'Both recordings have samples of ' + list(names) + '.';
-  return shared + ' The flame graph shows more than before in red and less in blue. ntconv diff prints what is significant.';
+export function missingText(store) {
+  const {trace, before} = store;
+  const names = trace.kinds.map((kind) => kind.name).filter((name) => before?.kinds.some((k) => k.name === name));
+  if (names.length === 0) return 'The recordings have no kind of samples in common, so they cannot be compared.';
+  return `Both recordings have samples of ${list(names)}. The flame graph shows more than before in red and less in ` +
+    'blue. ntconv diff prints what is significant.';
 }

@@ -5,20 +5,22 @@ import {count, group} from './units.js';
 
 /**
  * A Column shows one value of each row. Text columns have no value. unit is part of the title in copied text. share is
- * the length of a bar, from 0 to 1.
+ * the length of a bar, from 0 to 1. doubt states why a value says little, or is empty: such values are quiet.
  * @template Row
  * @typedef {{
  *   key: string, title: string, text: (row: Row) => string, value?: (row: Row) => number, unit?: string, help?: string,
- *   share?: (row: Row) => number, wide?: boolean
+ *   share?: (row: Row) => number, wide?: boolean, doubt?: (row: Row) => string
  * }} Column
  */
 
 /**
- * TableOptions describe a table. pick is called when a row is chosen; isPicked marks the chosen rows.
+ * TableOptions describe a table. pick is called when a row is chosen; isPicked marks the chosen rows. doubt states why all
+ * values of a row say little.
  * @template Row
  * @typedef {{
  *   caption: string, columns: Column<Row>[], sort: string, ascending?: boolean, one: string, many: string,
- *   pick?: (row: Row) => void, isPicked?: (row: Row) => boolean, hint?: string
+ *   pick?: (row: Row) => void, isPicked?: (row: Row) => boolean, hint?: string,
+ *   doubt?: (row: Row) => string
  * }} TableOptions
  */
 
@@ -149,13 +151,14 @@ export class DataTable {
   rowElement(row) {
     const {columns, pick, isPicked} = this.options;
     const picked = isPicked?.(row) ?? false;
-    const line = el('tr', {class: picked ? 'picked' : undefined});
+    const doubt = this.options.doubt?.(row) || undefined;
+    const line = el('tr', {class: (picked ? 'picked' : '') + (doubt ? ' doubtful' : ''), title: doubt});
     columns.forEach((column, i) => {
       const text = column.text(row);
       const props = {type: 'button', class: 'pick', 'aria-pressed': String(picked), title: text};
       const shown = i === 0 && pick ? el('button', props, text || '(none)') : text;
       const cell = i === 0 ? el('th', {scope: 'row', class: classOf(column)}, shown)
-        : el('td', {class: classOf(column), title: column.value ? undefined : text}, shown);
+        : this.valueCell(column, row, shown);
       if (column.share) {
         const width = Math.round(1000 * Math.min(1, Math.max(0, column.share(row)))) / 10;
         cell.append(el('span', {class: 'cell-bar', style: {width: width + '%'}}));
@@ -171,6 +174,18 @@ export class DataTable {
       });
     }
     return line;
+  }
+
+  /**
+   * @param {Column<Row>} column
+   * @param {Row} row
+   * @param {string | HTMLElement} shown
+   * @returns {HTMLTableCellElement}
+   */
+  valueCell(column, row, shown) {
+    const doubt = column.doubt?.(row) || undefined;
+    const title = doubt ?? (column.value ? undefined : column.text(row));
+    return el('td', {class: classOf(column) + (doubt ? ' doubtful' : ''), title}, shown);
   }
 
   /** copy puts all rows that match the filter on the clipboard. */

@@ -1,5 +1,6 @@
 // The bar with the selection that all parts of the page share: kind, process, thread, type, and what else is selected.
 import {button, coalesced, el, replace, select} from './dom.js';
+import {isPartial} from './joint.js';
 import {selected, valueOf} from './model.js';
 import {count, duration, exactTime, percent, quantity} from './units.js';
 
@@ -46,6 +47,26 @@ function rowSelect(label, rows, name, value, change) {
   return select(label, options, String(value), (v) => change(Number(v)));
 }
 
+/** @type {WeakMap<Float64Array, Map<number, number>>} */
+const knownSums = new WeakMap();
+
+/**
+ * SubjectSums adds up the values of each type, once per column of values.
+ * @param {Int32Array} subjects
+ * @param {Float64Array} values
+ */
+function subjectSums(subjects, values) {
+  let sums = knownSums.get(values);
+  if (!sums) {
+    sums = new Map();
+    for (let i = 0; i < subjects.length; i++) {
+      if (subjects[i] > 0) sums.set(subjects[i], (sums.get(subjects[i]) ?? 0) + values[i]);
+    }
+    knownSums.set(values, sums);
+  }
+  return sums;
+}
+
 /**
  * SubjectSelect lists the types of a kind that have the largest values.
  * @param {Trace} trace
@@ -54,12 +75,7 @@ function rowSelect(label, rows, name, value, change) {
 function subjectSelect(trace, store) {
   const kind = trace.kinds[store.state.kind];
   if (!kind) return null;
-  const {values} = valueOf(trace, store.state);
-  /** @type {Map<number, number>} */
-  const sums = new Map();
-  kind.samples.subject.forEach((subject, i) => {
-    if (subject > 0) sums.set(subject, (sums.get(subject) ?? 0) + values[i]);
-  });
+  const sums = subjectSums(kind.samples.subject, valueOf(trace, store.state).values);
   if (sums.size < 2) return null;
   const sorted = [...sums].sort((a, b) => b[1] - a[1]).slice(0, maxChoices);
   const names = sorted.map(([subject]) => trace.str(subject));
@@ -102,10 +118,12 @@ function exactTimeRange(from, to) {
 }
 
 /**
+ * Summary states the value of the selection, and in a comparison that a selection of a part applies to one recording.
  * @param {Trace} trace
  * @param {State} state
+ * @param {boolean} compared
  */
-function summary(trace, state) {
+function summary(trace, state, compared) {
   const kind = trace.kinds[state.kind];
   if (!kind) return '';
   const rows = selected(trace, state), {values, unit} = valueOf(trace, state);
@@ -116,7 +134,18 @@ function summary(trace, state) {
   }
   for (const value of values) all += value;
   return `${quantity(sum, unit)} in ${count(samples, kind.one || 'sample', kind.many)}` +
-    (sum !== all ? ` (${percent(sum, all)} of ${quantity(all, unit)})` : '') + (kind.estimated ? ', estimated' : '');
+    (sum !== all ? ` (${percent(sum, all)} of ${quantity(all, unit)})` : '') + (kind.estimated ? ', estimated' : '') +
+    (compared && isPartial(state) ? ', of AFTER' : '');
+}
+
+/**
+ * RowsToSelect returns how many processes and threads can be selected: none if nothing on the page belongs to one.
+ * @param {Trace} trace
+ */
+function rowsToSelect(trace) {
+  const {intervals, spans, kinds} = trace;
+  const used = intervals.rows > 0 || spans.rows > 0 || kinds.some((kind) => kind.samples.rows > 0);
+  return {processes: used ? trace.processes.rows : 0, threads: used ? trace.threads.rows : 0};
 }
 
 /**
@@ -137,13 +166,15 @@ export function createFilters(root, store) {
     const {state} = store;
     const focused = document.activeElement instanceof HTMLSelectElement ? document.activeElement.title : '';
     const isAll = Object.entries(everything).every(([name, value]) => state[/** @type {keyof State} */ (name)] === value);
-    replace(root, el('div', {class: 'tools'},
-      trace.kinds.length > 0 ? kindSelect(trace, store) : null, valueSelect(trace, store),
-      rowSelect('processes', trace.processes.rows, (i) => trace.processName(i), state.process,
+    const {processes, threads} = rowsToSelect(trace);
+    const parts = [trace.kinds.length > 0 ? kindSelect(trace, store) : null, valueSelect(trace, store),
+      rowSelect('processes', processes, (i) => trace.processName(i), state.process,
         (process) => store.set({process})),
-      rowSelect('threads', trace.threads.rows, (i) => trace.threadName(i), state.thread, (thread) => store.set({thread})),
-      subjectSelect(trace, store), chips(trace, store),
-      el('span', {class: 'summary', 'aria-live': 'polite'}, summary(trace, state)),
+      rowSelect('threads', threads, (i) => trace.threadName(i), state.thread, (thread) => store.set({thread})),
+      subjectSelect(trace, store), ...chips(trace, store)];
+    root.hidden = isAll && parts.every((part) => part === null); // Without samples there may be nothing to choose.
+    replace(root, el('div', {class: 'tools'}, parts,
+      el('span', {class: 'summary', 'aria-live': 'polite'}, summary(trace, state, store.before !== null)),
       isAll ? null : button('Select all', () => store.set(everything), {title: 'Remove the selection (r)'})));
     const again = [...root.querySelectorAll('select')].find((list) => list.title === focused);
     again?.focus();

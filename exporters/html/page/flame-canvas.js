@@ -1,5 +1,6 @@
 // A flame graph on a canvas: drawing, zoom, pan, and the focused frame, by pointer and by keys.
 import {coalesced, cssColor, el, fitCanvas} from './dom.js';
+import {count} from './units.js';
 import {layOut, Layout, frameHeight, shortName, viewOf} from './flame-layout.js';
 
 /** @typedef {import('./tree.js').Tree} Tree */
@@ -17,6 +18,7 @@ import {layOut, Layout, frameHeight, shortName, viewOf} from './flame-layout.js'
 
 const font = '11px ui-sans-serif, system-ui, "Segoe UI", sans-serif';
 const maxZoom = 1e-9;
+const maxPrintedRows = 40;
 
 export class FlameCanvas {
   /**
@@ -32,7 +34,8 @@ export class FlameCanvas {
       'zooms, Escape shows all. The table below has the same contents.'});
     this.space = el('div', {class: 'flame-space'}, this.canvas);
     this.scroll = el('div', {class: 'flame-scroll'}, this.space);
-    this.root = el('div', {class: 'flame-graph'}, this.scroll, this.live);
+    this.notPrinted = el('p', {class: 'print-note'});
+    this.root = el('div', {class: 'flame-graph'}, this.scroll, this.notPrinted, this.live);
     /** @type {Picture | null} */
     this.picture = null;
     /** @type {View} */
@@ -43,13 +46,19 @@ export class FlameCanvas {
     this.hovered = -1;
     this.dark = false;
     this.charWidth = 0;
+    this.printing = false;
+    this.drawnSize = ''; // The observer of the size also reports the size at which the first picture was drawn.
     this.animation = 0;
     this.redraw = coalesced(() => this.draw());
     this.listen();
   }
 
   listen() {
-    new ResizeObserver(() => this.redraw()).observe(this.scroll);
+    new ResizeObserver(() => {
+      if (this.drawnSize !== this.scroll.clientWidth + 'x' + this.scroll.clientHeight) this.redraw();
+    }).observe(this.scroll);
+    window.addEventListener('beforeprint', () => this.print(true));
+    window.addEventListener('afterprint', () => this.print(false));
     this.scroll.addEventListener('scroll', () => this.redraw());
     this.canvas.addEventListener('keydown', (event) => this.key(event));
     this.canvas.addEventListener('focus', () => this.redraw());
@@ -84,6 +93,24 @@ export class FlameCanvas {
     return this.scroll.clientWidth;
   }
 
+  /**
+   * Print draws all rows for paper, up to a limit, or the visible ones again.
+   * @param {boolean} printing
+   */
+  print(printing) {
+    this.printing = printing;
+    this.draw();
+    const omitted = this.layout.rows - this.rows;
+    this.notPrinted.textContent = printing && omitted > 0 ? count(omitted, 'further row is', 'further rows are') +
+      ' not printed.' : '';
+  }
+
+  /** Rows returns the number of rows that can be shown. */
+  get rows() {
+    const rows = Math.max(1, this.layout.rows);
+    return this.printing ? Math.min(maxPrintedRows, rows) : rows;
+  }
+
   updateLayout() {
     const key = [this.view.from, this.view.to, this.width].join();
     if (!this.picture || key === this.layoutKey) return;
@@ -96,18 +123,19 @@ export class FlameCanvas {
   draw() {
     if (!this.picture || this.width === 0) return;
     this.updateLayout();
-    const height = Math.min(this.scroll.clientHeight, Math.max(1, this.layout.rows) * frameHeight);
+    const all = this.rows * frameHeight, height = this.printing ? all : Math.min(this.scroll.clientHeight, all);
+    this.drawnSize = this.width + 'x' + this.scroll.clientHeight;
     const context = fitCanvas(this.canvas, this.width, height);
-    context.fillStyle = cssColor('--panel');
+    context.fillStyle = this.printing ? '#fff' : cssColor('--panel');
     context.fillRect(0, 0, this.width, height);
     context.font = font;
     context.textBaseline = 'middle';
     this.charWidth ||= context.measureText('abcdefghijklmnopqrstuvwxyzABCDEFGH.').width / 35;
-    const top = this.scroll.scrollTop;
+    const top = !this.printing ? this.scroll.scrollTop : this.up ? this.rowTop(this.rows - 1) : 0;
     const a = this.rowAt(top), b = this.rowAt(top + height);
-    const last = Math.min(this.layout.rows - 1, Math.max(a, b));
+    const last = Math.min((this.printing ? this.rows : this.layout.rows) - 1, Math.max(a, b));
     for (let row = Math.max(0, Math.min(a, b)); row <= last; row++) this.drawRow(context, row, this.rowTop(row) - top);
-    this.drawFocus(context, top);
+    if (!this.printing) this.drawFocus(context, top);
   }
 
   /** @param {number} y in the space of all rows */
@@ -127,7 +155,7 @@ export class FlameCanvas {
    * @param {number} y
    */
   drawRow(context, row, y) {
-    const {layout, picture, dark, width} = this;
+    const {layout, picture, width} = this, dark = this.dark && !this.printing; // Paper is light.
     if (!picture) return;
     const text = dark ? '#f1f3f5' : '#14181d', fadedText = dark ? '#9aa1ab' : '#707780';
     const faded = dark ? '#2b2f36' : '#eceef1', rest = dark ? '#4a5059' : '#c9ced6';

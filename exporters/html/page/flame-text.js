@@ -1,12 +1,13 @@
 // Text about frames of a flame graph: the tooltip, the description for screen readers, stacks to copy, and the table.
 import {el} from './dom.js';
-import {change, percent, quantity} from './units.js';
+import {change, count, percent, quantity} from './units.js';
 
 /** @typedef {import('./tree.js').Tree} Tree */
 /**
- * Facts are what text needs to know beyond the tree. Totals are the values of all selected samples by function.
+ * Facts are what text needs to know beyond the tree. Totals are the values of all selected samples by function. Scale
+ * is the factor of the values before, scaled states it.
  * @typedef {{unit: string, type: string, widths: number, totals: () => {flat: Float64Array, cumulative: Float64Array,
- *   total: number}, place: (id: number) => string, inverted: boolean}} Facts
+ *   total: number}, place: (id: number) => string, inverted: boolean, scale: number, scaled: string}} Facts
  */
 
 /**
@@ -28,19 +29,20 @@ export function valueText(value, of, unit) {
 }
 
 /**
- * ChangeText describes how the value of a node changed, or is empty without a recording before.
+ * ChangeText describes how the value of a node changed, or is empty without a recording before. It states the value
+ * before as it was recorded, and the factor by which the comparison scales it.
  * @param {Tree} tree
  * @param {number} node
- * @param {string} unit
+ * @param {Pick<Facts, 'unit' | 'scale' | 'scaled'>} facts
  */
-export function changeText(tree, node, unit) {
-  const before = tree.totals[1]?.[node];
+export function changeText(tree, node, facts) {
+  const before = tree.totals[1]?.[node], {unit} = facts;
   if (before === undefined) return '';
   const difference = tree.total[node] - before;
   if (before === 0) return 'new; before 0';
-  if (tree.total[node] === 0) return 'gone; before ' + quantity(before, unit);
-  const relative = 100 * difference / before;
-  return `${change(difference, unit)} (${change(relative, '%')}); before ${quantity(before, unit)}`;
+  const recorded = 'before ' + quantity(before / facts.scale, unit) + (facts.scaled ? ', ' + facts.scaled : '');
+  if (tree.total[node] === 0) return 'gone; ' + recorded;
+  return `${change(difference, unit)} (${change(100 * difference / before, '%')}); ${recorded}`;
 }
 
 /**
@@ -55,10 +57,10 @@ export function describe(tree, node, facts) {
   if (tree.module(node)) parts.push('module ' + tree.module(node));
   parts.push(valueText(tree.total[node], all, facts.unit));
   if (!facts.inverted && tree.id[node] >= 0) parts.push('itself ' + quantity(tree.self[node], facts.unit));
-  const changed = changeText(tree, node, facts.unit);
+  const changed = changeText(tree, node, facts);
   if (changed) parts.push(changed);
   parts.push(children === 0 ? 'no ' + (facts.inverted ? 'callers' : 'callees') :
-    children + (facts.inverted ? ' callers' : ' callees'));
+    count(children, facts.inverted ? 'caller' : 'callee'));
   return parts.join(', ');
 }
 
@@ -84,7 +86,7 @@ export function tooltip(tree, box, facts) {
   if (!facts.inverted && id >= 0 && tree.self[node] !== tree.total[node]) {
     rows.push(row('here, itself', valueText(tree.self[node], tree.total[0], unit)));
   }
-  const changed = changeText(tree, node, unit);
+  const changed = changeText(tree, node, facts);
   if (changed) rows.push(row('change', changed));
   const {flat, cumulative, total} = facts.totals();
   if (id >= 0 && id < flat.length) {
@@ -163,6 +165,6 @@ function tableRow(tree, node, facts) {
     el('td', {class: 'number'}, share(tree.total[node], tree.total[0])),
     el('td', {class: 'number'}, facts.inverted ? '' : quantity(tree.self[node], facts.unit)),
   ];
-  if (tree.totals.length > 1) cells.push(el('td', {class: 'number'}, changeText(tree, node, facts.unit)));
+  if (tree.totals.length > 1) cells.push(el('td', {class: 'number'}, changeText(tree, node, facts)));
   return el('tr', null, cells);
 }

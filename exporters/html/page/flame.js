@@ -7,7 +7,7 @@ import {flatTotals, functionTotals, matchTotal, searchNames} from './totals.js';
 import {codeGroups, changeColor, groupsOfFunctions, hash, huesOfModules, moduleColor} from './palette.js';
 import {FlameCanvas} from './flame-canvas.js';
 import {changeText, describe, flameTable, stackText, tooltip, valueText} from './flame-text.js';
-import {Joint} from './joint.js';
+import {hasStacks, Joint, scaleText} from './joint.js';
 import {percent} from './units.js';
 
 /** @typedef {import('./model.js').Store} Store */
@@ -36,7 +36,7 @@ class FlameView {
     this.groups = groupsOfFunctions(store.trace);
     this.hues = huesOfModules(store.trace, this.groups);
     /** @type {Normalization} */
-    this.normalization = 'time';
+    this.normalization = 'recorded'; // as ntconv diff compares
     this.widths = 0;
     /** @type {Source[]} */
     this.sources = [];
@@ -106,15 +106,16 @@ class FlameView {
         keydown: (/** @type {KeyboardEvent} */ event) => this.searchKey(event),
       }});
     this.found = el('span', {class: 'found', 'aria-live': 'polite'});
+    this.compareTools = this.comparisonTools();
     replace(this.tools ?? el('div'), el('div', {class: 'segments', role: 'group', 'aria-label': 'Layout'}, this.layoutButtons),
       el('div', {class: 'segments', role: 'group', 'aria-label': 'Frames and samples'}, this.mine, this.waits, this.towers),
-      this.comparisonTools(), button('Show all', () => this.reset(), {title: 'Zoom out (Escape)'}), this.input, this.found);
+      this.compareTools, button('Show all', () => this.reset(), {title: 'Zoom out (Escape)'}), this.input, this.found);
   }
 
   comparisonTools() {
     if (!this.joint) return null;
     return el('span', {class: 'segments'},
-      select('Normalization', [['time', 'per second'], ['share', 'share of all'], ['recorded', 'as recorded']],
+      select('Normalization', [['recorded', 'as recorded'], ['time', 'per second'], ['share', 'share of all']],
         this.normalization, (value) => {
           this.normalization = /** @type {Normalization} */ (value);
           this.refresh(true);
@@ -169,7 +170,14 @@ class FlameView {
    */
   facts(inverted) {
     const {unit, type} = valueOf(this.trace, this.store.state);
-    return {unit, type, inverted, widths: this.widths, totals: () => this.functionTotals(), place: (id) => this.place(id)};
+    const scale = this.sources[1]?.scale ?? 1;
+    return {unit, type, inverted, widths: this.shownWidths, totals: () => this.functionTotals(),
+      place: (id) => this.place(id), scale, scaled: scaleText(this.normalization, scale)};
+  }
+
+  /** ShownWidths returns the index of the recording that determines the widths: AFTER unless there is a comparison. */
+  get shownWidths() {
+    return Math.min(this.widths, this.sources.length - 1);
   }
 
   functionTotals() {
@@ -200,7 +208,7 @@ class FlameView {
     if (stale || this.searched !== state.search) this.showSearch(state.search);
     const dark = isDark(state.theme);
     for (const {tree, canvas, inverted} of this.shown) {
-      canvas.show({tree, values: tree.totals[this.widths], label: '', lit: this.lit(tree, state),
+      canvas.show({tree, values: tree.totals[this.shownWidths], label: '', lit: this.lit(tree, state),
         color: (node, d) => this.color(tree, node, d)}, dark);
       if (stale) this.showDetail(tree, 0, inverted);
     }
@@ -239,11 +247,37 @@ class FlameView {
       const build = inverted ? callerTree : callTree;
       this.shown = [{tree: build(this.names, this.sources, options), canvas: calls, inverted}];
     }
-    const empty = !(this.shown[0].tree.totals[this.widths][0] > 0);
-    callers.root.hidden = state.layout !== 'sandwich' || empty;
-    if (this.middle) this.middle.hidden = state.layout !== 'sandwich';
-    calls.root.hidden = empty;
-    if (this.message) this.message.textContent = empty ? emptyText(this.trace.kinds.length) : '';
+    this.showWhatExists(state, towers);
+  }
+
+  /**
+   * ShowWhatExists hides what is useless without stacks or samples, and states why.
+   * @param {State} state
+   * @param {boolean} towers
+   */
+  showWhatExists(state, towers) {
+    const stacks = this.hasStacks(state), isSandwich = state.layout === 'sandwich';
+    const empty = !(this.shown[0].tree.totals[this.shownWidths][0] > 0);
+    const graph = stacks && !empty;
+    for (const [element, shown] of /** @type {[HTMLElement | null | undefined, boolean][]} */ ([
+      [this.tools, stacks], [this.compareTools, this.sources.length > 1], [this.callers?.root, graph && isSandwich],
+      [this.middle, stacks && isSandwich], [this.calls?.root, graph], [this.detail, graph], [this.legend, graph],
+      [this.details, graph]])) {
+      if (element) element.hidden = !shown;
+    }
+    const text = !stacks ? 'These samples have no stacks.' : empty ? emptyText :
+      this.joint?.noComparison(state, towers) ?? '';
+    if (this.message) {
+      this.message.textContent = text;
+      this.message.hidden = text === '';
+    }
+  }
+
+  /** @param {State} state */
+  hasStacks(state) {
+    const kind = this.trace.kinds[state.kind], before = this.joint?.before;
+    return hasStacks(this.trace, kind) ||
+      (before !== undefined && hasStacks(before, before.kinds.find((k) => k.name === kind?.name)));
   }
 
   /** @param {State} state */
@@ -294,7 +328,7 @@ class FlameView {
    * @param {boolean} dark
    */
   color(tree, node, dark) {
-    if (this.joint) {
+    if (tree.totals.length > 1) {
       const [after, before] = tree.totals;
       return changeColor((after[node] - before[node]) / (Math.max(after[0], before[0]) || 1), dark);
     }
@@ -312,9 +346,11 @@ class FlameView {
   /** @param {boolean} dark */
   showLegend(dark) {
     if (!this.legend) return;
-    if (this.joint) {
+    if (this.sources.length > 1) {
       const swatches = [-0.3, -0.03, 0, 0.03, 0.3].map((c) => swatch(changeColor(c, dark)));
-      replace(this.legend, el('span', null, 'less than before '), swatches, el('span', null, ' more than before'));
+      const {scaled} = this.facts(false);
+      replace(this.legend, el('span', null, 'less than before '), swatches, el('span', null, ' more than before' +
+        (scaled ? '; BEFORE is ' + scaled : '')));
       return;
     }
     const {flat, total} = flatTotals(this.trace, this.sources[0]?.groups ?? []), {module} = this.trace.functions;
@@ -372,7 +408,7 @@ class FlameView {
     replace(this.detail ?? el('div'),
       el('span', {class: 'flame-text', title: tree.name(node)}, el('b', null, tree.name(node).slice(0, 300)),
         ' ', el('span', {class: 'quiet'}, [tree.module(node), valueText(tree.total[node], tree.total[0], facts.unit),
-          changeText(tree, node, facts.unit)].filter((text) => text !== '').join(' · '))),
+          changeText(tree, node, facts)].filter((text) => text !== '').join(' · '))),
       id >= 0 && id < this.trace.functions.rows ?
         button('Sandwich', () => this.showSandwich(), {title: 'Callers and callees of this function (s)'}) : null,
       id >= 0 ? button('Copy stack', () => this.copyStack(), {title: 'Copy the stack as text (c)'}) : null);
@@ -409,11 +445,7 @@ function swatch(color) {
   return el('span', {class: 'swatch', style: {'background-color': color}});
 }
 
-/** @param {number} kinds */
-function emptyText(kinds) {
-  return kinds === 0 ? 'This recording has no samples, so there is no flame graph.' :
-    'No samples are selected. Choose another kind, or remove a part of the selection.';
-}
+const emptyText = 'No samples are selected. Choose another kind, or remove a part of the selection.';
 
 /**
  * CreateFlame adds the flame graph to the page.

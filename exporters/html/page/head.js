@@ -58,14 +58,37 @@ function abilityList(title, abilities) {
     el('li', null, el('span', null, a.what), a.command ? el('code', null, a.command) : null))));
 }
 
+/**
+ * AnswersSummary states how many questions a recording answers and how many it cannot answer.
+ * @param {number} can
+ * @param {number} cannot
+ */
+export function answersSummary(can, cannot) {
+  if (can === 0) return `What this recording cannot show (${cannot})`;
+  return `This recording answers ${count(can, 'question')}` +
+    (cannot > 0 ? `; ${count(cannot, 'question needs', 'questions need')} another recording` : '');
+}
+
 /** @param {Trace} trace */
 function answers(trace) {
   const {can, cannot} = trace.trace;
   if (can.length + cannot.length === 0) return null;
-  const summary = `This recording answers ${count(can.length, 'question')}` +
-    (cannot.length > 0 ? `; ${count(cannot.length, 'question needs', 'questions need')} another recording` : '');
-  return el('details', {class: 'answers'}, el('summary', null, summary), el('div', {class: 'columns'},
+  const summary = el('summary', null, answersSummary(can.length, cannot.length));
+  return el('details', {class: 'answers'}, summary, el('div', {class: 'columns'},
     abilityList('It shows', can), abilityList('It cannot show', cannot)));
+}
+
+/**
+ * ShowLinks hides the links to parts that the page does not have.
+ * @param {HTMLElement} root of the head
+ * @param {[id: string, name: string][]} parts
+ */
+export function showLinks(root, parts) {
+  const known = new Set(parts.map(([id]) => '#' + id));
+  for (const link of root.querySelectorAll('nav a')) {
+    const target = link.getAttribute('href') ?? '';
+    if (link instanceof HTMLElement && target.startsWith('#')) link.hidden = !known.has(target);
+  }
 }
 
 /**

@@ -2,6 +2,7 @@
 import {groupSamples, groupTotal} from './stacks.js';
 import {namesOf} from './tree.js';
 import {initialState} from './model.js';
+import {number} from './units.js';
 
 /** @typedef {import('./model.js').Trace} Trace */
 /** @typedef {import('./model.js').State} State */
@@ -56,7 +57,19 @@ export class Joint {
   }
 
   /**
-   * Sources returns both recordings as sources of a tree: first the recording after, then the one before.
+   * NoComparison returns a sentence on why the selection cannot be compared, or an empty string if it can.
+   * @param {State} state
+   * @param {boolean} towers whether each thread is a tower; the recordings have different threads
+   */
+  noComparison(state, towers = false) {
+    if (isPartial(state)) return 'No comparison: the selection applies to AFTER only.';
+    if (!this.stateBefore(state)) return 'No comparison: BEFORE has no samples of this kind.';
+    return towers ? 'No comparison by thread: the recordings have different threads.' : '';
+  }
+
+  /**
+   * Sources returns both recordings as sources of a tree: first the recording after, then the one before. It returns
+   * only the recording after if the selection cannot be compared.
    * @param {State} state
    * @param {boolean} towers
    * @param {Normalization} normalization
@@ -64,24 +77,70 @@ export class Joint {
    */
   sources(state, towers, normalization) {
     const groups = groupSamples(this.trace, state, towers), old = this.stateBefore(state);
-    const oldGroups = old ? groupSamples(this.before, old, towers) : [];
-    const scale = this.scale(normalization, state, groupTotal(groups), groupTotal(oldGroups));
-    return [
-      {trace: this.trace, groups, ids: null, scale: 1},
-      {trace: this.before, groups: oldGroups, ids: this.ids, scale},
-    ];
+    /** @type {Source} */
+    const after = {trace: this.trace, groups, ids: null, scale: 1};
+    if (!old || this.noComparison(state, towers) !== '') return [after];
+    const oldGroups = groupSamples(this.before, old, towers);
+    const scale = this.scale(normalization, groupTotal(groups), groupTotal(oldGroups));
+    return [after, {trace: this.before, groups: oldGroups, ids: this.ids, scale}];
   }
 
   /**
    * @param {Normalization} normalization
-   * @param {State} state
    * @param {number} total
    * @param {number} before
    */
-  scale(normalization, state, total, before) {
-    if (normalization === 'share') return before > 0 ? total / before : 1;
+  scale(normalization, total, before) {
+    if (normalization === 'share') return before > 0 && total > 0 ? total / before : 1;
     if (normalization === 'recorded') return 1;
-    const length = (state.to ?? this.trace.end) - (state.from ?? this.trace.begin);
-    return length / (this.before.end - this.before.begin);
+    return (this.trace.end - this.trace.begin) / (this.before.end - this.before.begin);
   }
+}
+
+/**
+ * IsPartial reports whether a part of a recording is selected that no other recording has: a range, a process, a thread
+ * or a span.
+ * @param {State} state
+ */
+export function isPartial(state) {
+  return state.from !== null || state.to !== null || state.process >= 0 || state.thread >= 0 || state.span >= 0;
+}
+
+/**
+ * ScaleText states how the values before are scaled, or is empty if they are not.
+ * @param {Normalization} normalization
+ * @param {number} scale
+ */
+export function scaleText(normalization, scale) {
+  if (scale === 1 || normalization === 'recorded') return '';
+  return `scaled x${number(scale)} ` + (normalization === 'time' ? 'for its length' : 'to the same total');
+}
+
+/** @type {WeakMap<import('./model.js').Kind, boolean>} */
+const kindsWithStacks = new WeakMap();
+
+/**
+ * HasStacks reports whether a sample of a kind has a stack with a frame.
+ * @param {Trace} trace
+ * @param {import('./model.js').Kind | undefined} kind
+ */
+export function hasStacks(trace, kind) {
+  if (!kind || trace.frames.rows === 0) return false;
+  let has = kindsWithStacks.get(kind);
+  if (has === undefined) {
+    const {frame} = trace.nodes;
+    has = kind.samples.node.some((node) => node >= 0 && node < frame.length && frame[node] >= 0);
+    kindsWithStacks.set(kind, has);
+  }
+  return has;
+}
+
+/**
+ * KindWithStacks returns the first kind that has a flame graph, in this recording or in the one before, or -1.
+ * @param {Trace} trace
+ * @param {Trace | null} before
+ */
+export function kindWithStacks(trace, before) {
+  return trace.kinds.findIndex((kind) => hasStacks(trace, kind) ||
+    (before && hasStacks(before, before.kinds.find((k) => k.name === kind.name))));
 }

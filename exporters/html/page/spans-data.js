@@ -1,16 +1,16 @@
 // Numbers about spans: requests by route, quantiles, and what happened during one request. It has no access to the
 // document.
 
-import {quantileOf} from './bins.js';
+import {coveredTime, quantileOf} from './bins.js';
 import {groupByKey, firstAtLeast} from './threads-layout.js';
 
 /** @typedef {import('./model.js').Trace} Trace */
 /** @typedef {import('./model.js').Kind} Kind */
 
 /**
- * A SpanIndex contains what is derived from the table of spans, once per trace.
+ * A SpanIndex contains what is derived from the table of spans, once per trace. Children are sorted by time.
  * @typedef {{
- *   end: Float64Array, children: {starts: Int32Array, order: Int32Array}, requests: Int32Array, noun: string
+ *   end: Float64Array, children: {starts: Int32Array, order: Int32Array, times: Float64Array}, requests: Int32Array, noun: string
  * }} SpanIndex
  */
 
@@ -46,7 +46,12 @@ export function spanIndex(trace) {
   }
   const list = Int32Array.from(served.length > 0 ? served : roots).sort((a, b) => s.time[a] - s.time[b] || a - b);
   const noun = served.length > 0 ? 'request' : 'root span';
-  const index = {end, children: groupByKey(s.parent, s.rows), requests: list, noun};
+  const children = {...groupByKey(s.parent, s.rows), times: new Float64Array(0)};
+  for (let i = 0; i < s.rows; i++) {
+    children.order.subarray(children.starts[i], children.starts[i + 1]).sort((a, b) => s.time[a] - s.time[b] || a - b);
+  }
+  children.times = Float64Array.from(children.order, (child) => s.time[child]);
+  const index = {end, children, requests: list, noun};
   spanIndexes.set(trace, index);
   return index;
 }
@@ -190,10 +195,12 @@ export function rootOf(trace, span) {
 
 /**
  * Activity is what threads did during spans: time by state and by function of the leaf frame, allocated bytes by type,
- * and waits. Sums of values are in the unit of their kind.
+ * and waits. Sums of values are in the unit of their kind. covered is for how long at least one sample describes the
+ * spans; time is larger if several threads worked for them at once.
  * @typedef {{
- *   kind: string, samples: number, time: number, states: Map<string, number>, functions: Map<number, number>,
- *   allocated: number, types: Map<number, number>, waits: Map<string, {count: number, time: number}>
+ *   kind: string, samples: number, time: number, covered: number, states: Map<string, number>,
+ *   functions: Map<number, number>, allocated: number, types: Map<number, number>,
+ *   waits: Map<string, {count: number, time: number}>
  * }} Activity
  */
 
@@ -234,17 +241,17 @@ export function valueWithUnit(kind, unit) {
  * @returns {Activity}
  */
 export function activityOf(trace, spans) {
-  const timed = trace.kinds.find((k) => k.name === 'wall') ?? trace.kinds.find((k) => k.name === 'cpu');
+  const timed = ['wall', 'cpu'].map((name) => trace.kinds.find((k) => k.name === name && k.samples.rows > 0)).find((k) => k);
   const alloc = trace.kinds.find((k) => k.name === 'alloc');
   /** @type {Activity} */
   const out = {
-    kind: timed ? timed.name : '', samples: 0, time: 0, states: new Map(), functions: new Map(), allocated: 0,
-    types: new Map(), waits: new Map(),
+    kind: timed ? timed.name : '', samples: 0, time: 0, covered: 0, states: new Map(), functions: new Map(),
+    allocated: 0, types: new Map(), waits: new Map(),
   };
+  if (timed) {
+    addTimed(trace, timed, spans, out);
+  }
   for (const span of spans) {
-    if (timed) {
-      addTimed(trace, timed, span, out);
-    }
     if (alloc) {
       addAllocated(trace, alloc, span, out);
     }
@@ -264,25 +271,188 @@ export function addTo(map, key, value) {
 }
 
 /**
+ * Pieces are the parts of samples that lie within spans: piece k is of a sample, lasts from start to end, and counts time
+ * nanoseconds. The pieces of span s are order[starts[s]] to order[starts[s+1]-1].
+ * @typedef {{
+ *   sample: number[], span: number[], start: number[], end: number[], time: number[], starts: Int32Array,
+ *   order: Int32Array
+ * }} Pieces
+ */
+
+/** @type {WeakMap<object, Pieces>} */
+const piecesOfKind = new WeakMap();
+
+/**
+ * piecesOf divides the samples of a kind among the spans that were open during them. A sample describes its thread for a
+ * time, which may begin in a span and end after it: only what overlaps a span counts for the span, and what overlaps its
+ * children on the thread counts for them. Idle waits of the thread pool are not work of a span.
  * @param {Trace} trace
  * @param {Kind} kind
- * @param {number} span
- * @param {Activity} out
+ * @returns {Pieces}
  */
-function addTimed(trace, kind, span, out) {
-  const {starts, order} = samplesOfSpans(trace, kind);
+function piecesOf(trace, kind) {
+  const known = piecesOfKind.get(kind);
+  if (known) {
+    return known;
+  }
   const {samples} = kind;
   const values = samples.values[Math.max(0, valueWithUnit(kind, 'nanoseconds'))];
-  for (let k = starts[span]; k < starts[span + 1]; k++) {
-    const i = order[k];
-    out.samples++;
-    out.time += values[i];
-    addTo(out.states, trace.str(samples.state[i]), values[i]);
-    const node = samples.node[i];
-    if (node >= 0) {
-      addTo(out.functions, trace.frames.function[trace.nodes.frame[node]], values[i]);
+  const idle = idleNodes(trace);
+  /** @type {Pieces} */
+  const out = {
+    sample: [], span: [], start: [], end: [], time: [], starts: new Int32Array(0), order: new Int32Array(0),
+  };
+  for (let i = 0; i < samples.rows; i++) {
+    const span = samples.span[i];
+    if (span < 0 || span >= trace.spans.rows || (samples.node[i] >= 0 && idle[samples.node[i]] === idleWait)) {
+      continue;
+    }
+    if (kind.bin_ns > 0) { // several samples were added up, all of them of this span
+      divideSample(trace, i, span, samples.time[i], samples.time[i] + kind.bin_ns, values[i], null, out);
+    } else {
+      divideSample(trace, i, span, samples.time[i], samples.time[i] + values[i], values[i], samples.thread, out);
     }
   }
+  Object.assign(out, groupByKey(out.span, trace.spans.rows));
+  limitPieces(trace, kind, out);
+  piecesOfKind.set(kind, out);
+  return out;
+}
+
+/**
+ * divideSample adds the pieces of one sample: to its span, to those children of it that begin during the sample on the
+ * same thread, and after the end of the span to its ancestors.
+ * @param {Trace} trace
+ * @param {number} sample
+ * @param {number} span
+ * @param {number} from
+ * @param {number} to
+ * @param {number} value
+ * @param {Int32Array | null} threads of samples, null to count the sample for its own span only
+ * @param {Pieces} out
+ */
+function divideSample(trace, sample, span, from, to, value, threads, out) {
+  const {end, children} = spanIndex(trace);
+  const s = trace.spans;
+  let at = Math.max(from, s.time[span]);
+  /** @param {number} owner @param {number} until */
+  const add = (owner, until) => {
+    if (until > at) {
+      out.sample.push(sample);
+      out.span.push(owner);
+      out.start.push(at);
+      out.end.push(until);
+      out.time.push(Math.min(value, until - at));
+      at = until;
+    }
+  };
+  /** @param {number} owner @param {number} level */
+  const fill = (owner, level) => {
+    const last = Math.min(to, end[owner]);
+    const stop = threads && level < 64 ? children.starts[owner + 1] : 0;
+    for (let k = firstAtLeast(children.times, at, children.starts[owner], stop); k < stop; k++) {
+      const child = children.order[k];
+      if (s.time[child] >= last) {
+        break;
+      }
+      if (s.thread[child] === threads?.[sample] && end[child] > at) {
+        add(owner, s.time[child]);
+        fill(child, level + 1);
+      }
+    }
+    add(owner, last);
+  };
+  for (let owner = span, level = 0; owner >= 0 && level < 64 && (level === 0 || threads); owner = s.parent[owner], level++) {
+    fill(owner, 0);
+  }
+}
+
+/**
+ * limitPieces scales the pieces of a span so that no thread has more time than the span lasted. Samples of one thread
+ * overlap if they are estimates, or sums.
+ * @param {Trace} trace
+ * @param {Kind} kind
+ * @param {Pieces} pieces
+ */
+function limitPieces(trace, kind, pieces) {
+  const {end} = spanIndex(trace);
+  const {order, starts, sample, time} = pieces;
+  for (let span = 0; span < trace.spans.rows; span++) {
+    /** @type {Map<number, number>} */
+    const sums = new Map();
+    for (let k = starts[span]; k < starts[span + 1]; k++) {
+      addTo(sums, kind.samples.thread[sample[order[k]]], time[order[k]]);
+    }
+    const length = end[span] - trace.spans.time[span];
+    for (let k = starts[span]; k < starts[span + 1]; k++) {
+      const sum = sums.get(kind.samples.thread[sample[order[k]]]) ?? 0;
+      time[order[k]] *= sum > length ? length / sum : 1;
+    }
+  }
+}
+
+const poolThread = 1, poolWork = 2, idleWait = 3;
+/** @type {WeakMap<object, Uint8Array>} */
+const idleNodesOf = new WeakMap();
+
+/**
+ * idleNodes marks the stacks in which a thread of the thread pool waits for work.
+ * @param {Trace} trace
+ * @returns {Uint8Array} idleWait for these nodes
+ */
+export function idleNodes(trace) {
+  const known = idleNodesOf.get(trace);
+  if (known) {
+    return known;
+  }
+  const {nodes, frames} = trace;
+  const marks = Uint8Array.from({length: trace.functions.rows}, (_, i) => {
+    const name = trace.functionName(i);
+    return /\bPortableThreadPool[.+/]WorkerThread[.+/]WorkerThreadStart\b/.test(name) ? poolThread
+      : /\bThreadPoolWorkQueue[.:]+Dispatch\b/.test(name) ? poolWork
+        : /\bLowLevelLifoSemaphore[.:]+Wait/.test(name) ? idleWait : 0;
+  });
+  const out = new Uint8Array(nodes.rows);
+  for (let i = 0; i < nodes.rows; i++) {
+    const above = nodes.parent[i] < 0 ? 0 : out[nodes.parent[i]];
+    const own = nodes.frame[i] < 0 ? 0 : marks[frames.function[nodes.frame[i]]] ?? 0;
+    out[i] = own === poolThread || (above === poolThread && own !== 0) ? own : above;
+  }
+  idleNodesOf.set(trace, out);
+  return out;
+}
+
+/**
+ * @param {Trace} trace
+ * @param {Kind} kind
+ * @param {number[]} spans
+ * @param {Activity} out
+ */
+function addTimed(trace, kind, spans, out) {
+  const pieces = piecesOf(trace, kind);
+  const {samples} = kind;
+  const used = new Set();
+  /** @type {number[]} */
+  const list = [];
+  for (const span of spans) {
+    for (let k = pieces.starts[span]; k < pieces.starts[span + 1]; k++) {
+      const piece = pieces.order[k];
+      const i = pieces.sample[piece];
+      const time = pieces.time[piece];
+      list.push(piece);
+      used.add(i);
+      out.time += time;
+      addTo(out.states, trace.str(samples.state[i]), time);
+      const node = samples.node[i];
+      if (node >= 0) {
+        const frame = trace.nodes.frame[node];
+        addTo(out.functions, frame < 0 ? -1 : trace.frames.function[frame], time);
+      }
+    }
+  }
+  out.samples = used.size;
+  const covered = coveredTime(list.map((k) => pieces.start[k]), list.map((k) => pieces.end[k]));
+  out.covered = kind.bin_ns > 0 ? Math.min(covered, out.time) : covered;
 }
 
 /**
@@ -367,7 +537,7 @@ function pausedTime(trace, spans, interval, from, to) {
 }
 
 /**
- * waitedTime returns the duration of a wait that belongs to one of the spans, or -1.
+ * waitedTime returns how much of a wait lies within the one of the spans that it belongs to, or -1.
  * @param {Trace} trace
  * @param {number[]} spans
  * @param {Set<number>} inside the same spans
@@ -378,14 +548,13 @@ function pausedTime(trace, spans, interval, from, to) {
  */
 function waitedTime(trace, spans, inside, interval, from, to) {
   const v = trace.intervals;
-  if (v.span[interval] >= 0) {
-    return inside.has(v.span[interval]) ? to - from : -1;
-  }
   const s = trace.spans;
   const {end} = spanIndex(trace);
   const thread = v.thread[interval];
-  const owned = thread >= 0 && spans.some((i) => s.thread[i] === thread && s.time[i] <= from && to <= end[i]);
-  return owned ? to - from : -1;
+  const named = v.span[interval];
+  const owner = named >= 0 ? (inside.has(named) ? named : -1)
+    : spans.find((i) => thread >= 0 && s.thread[i] === thread && s.time[i] <= from && to <= end[i]) ?? -1;
+  return owner < 0 ? -1 : Math.max(0, Math.min(to, end[owner]) - Math.max(from, s.time[owner]));
 }
 
 /** @type {WeakMap<object, number>} */

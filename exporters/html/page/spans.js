@@ -3,11 +3,12 @@
 import {DataTable} from './data-table.js';
 import {coalesced, el, select} from './dom.js';
 import {routesOf, spanIndex, spansIn} from './spans-data.js';
-import {numberColumn, requestTable} from './tables.js';
+import {numberColumn, requestTable, withoutEnd} from './tables.js';
 import {count, number} from './units.js';
 import {Waterfall} from './waterfall.js';
 
 /** @typedef {import('./model.js').Store} Store */
+/** @typedef {import('./model.js').Trace} Trace */
 /** @typedef {import('./spans-data.js').Route} Route */
 
 /**
@@ -60,7 +61,8 @@ class SpansView {
     return [
       el('div', {class: 'bar'}, el('h2', null, 'Requests and spans'), el('label', null, 'List ', which), this.note),
       el('div', {class: 'spans-grid'},
-        el('div', null, el('h3', null, 'By name'), this.routes.root), el('div', null, this.singleTitle, this.single.root)),
+        el('div', {class: 'by-name'}, el('h3', null, 'By name'), this.routes.root),
+        el('div', null, this.singleTitle, this.single.root)),
       this.waterfall.root,
     ];
   }
@@ -81,7 +83,9 @@ class SpansView {
         {key: 'name', title: 'Name', text: (r) => trace.str(r.name) || 'unnamed span', wide: true},
         numberColumn('count', 'Count', 'count', (r) => r.count),
         {key: 'errors', title: 'Errors', text: (r) => (r.errors > 0 ? number(r.errors) : ''), value: (r) => r.errors},
-        time('p50', 'p50', (r) => r.p50), time('p95', 'p95', (r) => r.p95), time('p99', 'p99', (r) => r.p99),
+        time('p50', 'p50', (r) => r.p50),
+        {...time('p95', 'p95', (r) => r.p95), doubt: (r) => fewRequestsDoubt(r, 95, 20)},
+        {...time('p99', 'p99', (r) => r.p99), doubt: (r) => fewRequestsDoubt(r, 99, 100)},
         time('max', 'Max', (r) => r.max), time('total', 'Total', (r) => r.total),
       ],
     });
@@ -101,8 +105,33 @@ class SpansView {
     this.singleTitle.textContent = this.route < 0 ? 'One by one' : 'One by one: ' + trace.str(this.route);
     const noun = this.onlyRequests ? this.noun : 'span';
     const open = routes.reduce((sum, route) => sum + route.open, 0);
-    this.note.textContent = `${count(spans.length, noun)}${open > 0 ? `, ${number(open)} without an end` : ''}. ` +
-      `Choose one to see its waterfall.`;
+    this.note.textContent = `${count(spans.length, noun)}${withoutEnd(open)}. ` +
+      `${this.onlyRequests ? clientCalls(trace) : ''}Choose one to see its waterfall.`;
     this.waterfall.show(state.span);
   }
+}
+
+/**
+ * fewRequestsDoubt states that a quantile is the duration of the slowest spans only.
+ * @param {{count: number, open: number}} route
+ * @param {number} percent
+ * @param {number} needed spans
+ * @returns {string} empty if there are enough spans
+ */
+export function fewRequestsDoubt(route, percent, needed) {
+  const durations = route.count - route.open;
+  return durations < needed ? `Of ${count(durations, 'duration')}: p${percent} says little with fewer than ${needed}` : '';
+}
+
+/**
+ * clientCalls states how many samples of the kind requests are calls of clients, which are not listed as requests.
+ * @param {Trace} trace
+ * @returns {string} empty if there are none
+ */
+export function clientCalls(trace) {
+  const samples = trace.kinds.find((kind) => kind.name === 'requests')?.samples;
+  const kinds = samples ? Array.from(samples.span, (span) => (span < 0 ? '' : trace.str(trace.spans.kind[span]))) : [];
+  const calls = kinds.filter((kind) => kind === 'client' || kind === 'producer').length;
+  return calls === 0 || calls === kinds.length ? ''
+    : `The kind requests has ${kinds.length}, ${calls} of them client calls. `;
 }

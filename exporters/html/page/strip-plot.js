@@ -3,7 +3,7 @@
 import {formatChartValue} from './chart-data.js';
 import {binEdges} from './bins.js';
 import {cssColor, el} from './dom.js';
-import {roundUnit, tickText} from './time-axis.js';
+import {axisTicks, roundUnit} from './time-axis.js';
 import {exactTime} from './units.js';
 import {uPlot} from './vendor.js';
 
@@ -20,8 +20,8 @@ import {uPlot} from './vendor.js';
  */
 
 /** The height of a chart without its axis of time, and the height of the axis, in CSS pixels. */
-const plotHeight = 56;
-const axisHeight = 22;
+const plotHeight = 60;
+const axisHeight = 26;
 
 /** StripPlot is one chart with its title and legend. */
 export class StripPlot {
@@ -33,9 +33,10 @@ export class StripPlot {
     this.info = info;
     this.events = events;
     this.legend = el('span', {class: 'chart-legend'});
+    this.note = el('span', {class: 'chart-note'});
     this.holder = el('div', {class: 'chart-plot', role: 'img'});
-    this.root = el('div', {class: 'chart'},
-      el('div', {class: 'chart-head'}, el('span', {class: 'chart-title'}, info.title), this.legend), this.holder);
+    this.root = el('div', {class: 'chart'}, el('div', {class: 'chart-head'},
+      el('span', {class: 'chart-title'}, info.title, ' ', this.note), this.legend), this.holder);
     /** @type {uPlot | null} */
     this.plot = null;
     /** @type {HTMLElement[]} */
@@ -58,6 +59,7 @@ export class StripPlot {
     this.plot?.destroy();
     this.shown = data;
     this.bins = bins;
+    this.note.textContent = data.note ?? '';
     this.fillLegend(data);
     const columns = plotColumns(data, bins);
     const options = this.options(data, width, range, axis);
@@ -96,7 +98,7 @@ export class StripPlot {
   options(data, width, range, axis) {
     const size = width < 520 ? 50 : 64;
     return {
-      width, height: plotHeight + (axis ? axisHeight : 4), legend: {show: false}, padding: [4, 8, axis ? 0 : 4, 0],
+      width, height: plotHeight + (axis ? axisHeight : 4), legend: {show: false}, padding: [8, 8, axis ? 0 : 4, 0],
       scales: {
         x: {time: false, range: [range.from / 1e9, range.to / 1e9]},
         y: data.style === 'points' ? {distr: 3, range: (_u, min, max) => powersAround(min, max)}
@@ -197,7 +199,8 @@ export class StripPlot {
       const time = exactTime(Math.round(this.bins.from + at * this.bins.width));
       return `${series.label} at most ${formatChartValue(Number(series.values[at]), this.info.unit)} at ${time}`;
     });
-    return `${this.info.title}: ${parts.join(', ')}`;
+    const note = this.shown?.note ? `, ${this.shown.note}` : '';
+    return `${this.info.title}${note}: ${parts.join(', ')}`;
   }
 }
 
@@ -307,15 +310,26 @@ export function powersAround(min, max) {
 const decimalSteps = Array.from({length: 40}, (_, i) => [1, 2, 5][i % 3] * 10 ** (Math.floor(i / 3) - 1));
 const binarySteps = Array.from({length: 63}, (_, i) => 2 ** i);
 
+/** The least distance between ticks of time, in CSS pixels. */
+const tickSpace = 90;
+
 /**
+ * timeAxis has its own ticks: those of the library have steps of 2.5, and text that is rounded to two digits.
  * @param {boolean} show
  * @returns {uPlot.Axis}
  */
 function timeAxis(show) {
+  /** @type {string[]} */
+  let texts = [];
   return {
-    size: show ? axisHeight : 0, stroke: cssColor('--quiet'), font: '10px system-ui, sans-serif', gap: 2,
-    grid: {stroke: cssColor('--line'), width: 1}, ticks: {show: false}, space: 90,
-    values: (_u, splits, _axis, _space, step) => splits.map((s) => (show ? tickText(s * 1e9, step * 1e9) : '')),
+    size: show ? axisHeight : 0, stroke: cssColor('--quiet'), font: '10px system-ui, sans-serif', gap: 6,
+    grid: {stroke: cssColor('--line'), width: 1}, ticks: {show: false}, space: tickSpace,
+    splits: (u, _axis, min, max) => {
+      const axis = axisTicks(min * 1e9, max * 1e9, u.bbox.width / window.devicePixelRatio, tickSpace);
+      texts = axis.texts;
+      return axis.ticks.map((t) => t / 1e9);
+    },
+    values: () => (show ? texts : texts.map(() => '')),
   };
 }
 

@@ -144,14 +144,17 @@ class Strip {
     if (counters.length === 0) {
       return null;
     }
-    /** @type {[string, string][]} */
-    const options = counters.map((chart) => [chart.id, chart.title]);
-    const chooser = select('Show a counter, or hide it', [['', 'Counter …'], ...options], '', (id) => {
+    const chooser = select('Show a counter, or hide it', [['', 'Counter …']], '', (id) => {
       if (id !== '') {
         this.toggle(id, !this.open.has(id));
       }
       chooser.value = '';
     });
+    for (const provider of new Set(counters.map((chart) => chart.group ?? ''))) {
+      const own = counters.filter((chart) => (chart.group ?? '') === provider);
+      chooser.append(el('optgroup', {label: provider || 'other'},
+        own.map((chart) => el('option', {value: chart.id}, chart.title))));
+    }
     return chooser;
   }
 
@@ -191,7 +194,8 @@ class Strip {
     }
     shown.forEach((chart, i) => {
       const plot = this.plotOf(chart);
-      const bins = makeBins(range.from, range.to, this.width / (chart.unit === 'nanoseconds' ? 4 : 2), chart.minWidth);
+      const most = Math.min(chart.maxBins ?? Infinity, this.width / (chart.unit === 'nanoseconds' ? 4 : 2));
+      const bins = makeBins(range.from, range.to, most, chart.minWidth);
       this.area.append(plot.root);
       plot.show(chart.compute(this.store.state, bins), bins, this.width, range, i === shown.length - 1);
     });

@@ -1,12 +1,12 @@
 // The rows of the tables of the page. It has no access to the document.
 
-import {heapSeries, promotedSeries} from './chart-data.js';
-import {intervalsOfKind, kindWithSamples} from './chart-data.js';
-import {overlaps, selected, valueOf} from './model.js';
-import {valueWithUnit} from './spans-data.js';
-import {firstAtLeast} from './threads-layout.js';
+import {counterTitle, counterUnit, heapSeries, kindWithSamples, promotedSeries} from './chart-data.js';
+import {frameManaged, inRange, overlaps, selected, valueOf} from './model.js';
+import {addTo, valueWithUnit} from './spans-data.js';
+import {firstAtLeast, groupByKey, intervalsOfKind} from './threads-layout.js';
 import {functionTotals} from './totals.js';
 import {groupSamples} from './stacks.js';
+import {count} from './units.js';
 
 /** @typedef {import('./model.js').Trace} Trace */
 /** @typedef {import('./model.js').State} State */
@@ -94,7 +94,7 @@ function foldedGroup(trace, grouped) {
  * @returns {SubjectRow[]}
  */
 export function subjectRows(trace, state, kind) {
-  const {subject, time, values, count} = kind.samples;
+  const {subject, time, values, count: added} = kind.samples;
   /** @type {Map<number, SubjectRow>} */
   const rows = new Map();
   for (const i of selected(trace, {...state, subject: ''}, kind.index)) {
@@ -103,7 +103,7 @@ export function subjectRows(trace, state, kind) {
       row = {name: trace.str(subject[i]), samples: 0, sums: values.map(() => 0), first: time[i], last: time[i]};
       rows.set(subject[i], row);
     }
-    row.samples += count[i];
+    row.samples += added[i];
     row.last = time[i];
     for (let v = 0; v < values.length; v++) {
       row.sums[v] += values[v][i];
@@ -139,6 +139,22 @@ export function lengthOf(trace, i) {
 }
 
 /**
+ * knownLength returns the duration of an interval as the samples of its kind count it: the time that the runtime reports
+ * for a lock, or else the time between its events.
+ * @param {Trace} trace
+ * @param {number} i
+ * @returns {number} NaN if it did not end
+ */
+export function knownLength(trace, i) {
+  const v = trace.intervals;
+  if (v.duration[i] < 0) {
+    return NaN;
+  }
+  const reported = attributeOf(trace, v.attributes[i], 'dotnet.lock.wait_ns');
+  return reported === '' || Number.isNaN(Number(reported)) ? v.duration[i] : Number(reported);
+}
+
+/**
  * attributeOf returns the first of the attributes with one of the keys, or "".
  * @param {Trace} trace
  * @param {number} set
@@ -157,8 +173,12 @@ export function attributeOf(trace, set, ...keys) {
 }
 
 /**
- * A WaitRow adds up the waits for one thing. at is the interval of the longest wait.
- * @typedef {{name: string, waits: number, total: number, longest: number, at: number, threads: Set<number>}} WaitRow
+ * A WaitRow adds up the waits for one thing. Waits without an end count in open only. longest is NaN if no wait ended; at
+ * is the interval of the longest wait. holders counts the owners of a lock by ID of thread, methods the functions that wait.
+ * @typedef {{
+ *   name: string, waits: number, open: number, total: number, longest: number, at: number, threads: Set<number>,
+ *   holders: Map<string, number>, methods: Map<string, number>
+ * }} WaitRow
  */
 
 /**
@@ -170,29 +190,142 @@ export function attributeOf(trace, set, ...keys) {
  * @returns {WaitRow[]}
  */
 export function waitRows(trace, state, name, key) {
+  const v = trace.intervals;
+  const kind = kindWithSamples(trace, name);
   /** @type {Map<string, WaitRow>} */
   const rows = new Map();
   for (const i of listedIntervals(trace, state, name, false)) {
-    const label = attributeOf(trace, trace.intervals.attributes[i], key) || 'unknown';
-    let row = rows.get(label);
+    const id = attributeOf(trace, v.attributes[i], key);
+    let row = rows.get(id);
     if (!row) {
-      row = {name: label, waits: 0, total: 0, longest: -1, at: i, threads: new Set()};
-      rows.set(label, row);
+      const label = id === '' ? 'unknown' : key === 'dotnet.lock.id' ? hexadecimal(id) : id;
+      row = {
+        name: label, waits: 0, open: 0, total: 0, longest: NaN, at: i, threads: new Set(), holders: new Map(),
+        methods: new Map(),
+      };
+      rows.set(id, row);
     }
-    const length = lengthOf(trace, i);
-    row.waits++;
-    row.total += length;
-    row.threads.add(trace.intervals.thread[i]);
-    if (length > row.longest) {
-      row.longest = length;
-      row.at = i;
+    addWait(row, i, v.thread[i], knownLength(trace, i));
+    const holder = attributeOf(trace, v.attributes[i], 'dotnet.lock.owner_thread_id');
+    if (holder !== '' && holder !== '0') {
+      addTo(row.holders, threadWithId(trace, v.thread[i], holder), 1);
+    }
+    const method = kind ? waitingMethod(trace, kind, i) : '';
+    if (method !== '') {
+      addTo(row.methods, method, 1);
     }
   }
   return [...rows.values()];
 }
 
 /**
- * A CollectionRow is one garbage collection. Unknown numbers are NaN, unknown texts are empty.
+ * @param {WaitRow} row
+ * @param {number} interval
+ * @param {number} thread
+ * @param {number} length NaN if the wait did not end
+ */
+function addWait(row, interval, thread, length) {
+  row.threads.add(thread);
+  if (Number.isNaN(length)) {
+    row.open++;
+    return;
+  }
+  row.waits++;
+  row.total += length;
+  if (!(length <= row.longest)) {
+    row.longest = length;
+    row.at = interval;
+  }
+}
+
+/**
+ * hexadecimal returns a decimal ID as the runtime and debuggers write addresses.
+ * @param {string} id
+ * @returns {string}
+ */
+export function hexadecimal(id) {
+  return /^\d{1,20}$/.test(id) ? '0x' + BigInt(id).toString(16) : id;
+}
+
+/**
+ * threadWithId returns the name of a thread of the process to which another thread belongs.
+ * @param {Trace} trace
+ * @param {number} other
+ * @param {string} id
+ * @returns {string}
+ */
+function threadWithId(trace, other, id) {
+  const {tid, process} = trace.threads;
+  const i = tid.findIndex((t, k) => String(t) === id && (other < 0 || process[k] === process[other]));
+  return i < 0 ? 'thread ' + id : trace.threadName(i);
+}
+
+/** @type {WeakMap<object, {starts: Int32Array, order: Int32Array, times: Float64Array}>} */
+const samplesByThread = new WeakMap();
+
+/**
+ * waitingMethod returns the function that waits, from the sample of the thread that is nearest to a wait.
+ * @param {Trace} trace
+ * @param {Kind} kind
+ * @param {number} interval
+ * @returns {string} empty if it is unknown
+ */
+function waitingMethod(trace, kind, interval) {
+  const {samples} = kind;
+  let index = samplesByThread.get(kind);
+  if (!index) {
+    const groups = groupByKey(samples.thread, trace.threads.rows);
+    index = {...groups, times: Float64Array.from(groups.order, (i) => samples.time[i])};
+    samplesByThread.set(kind, index);
+  }
+  const v = trace.intervals;
+  const thread = v.thread[interval];
+  if (thread < 0 || thread >= trace.threads.rows || kind.bin_ns > 0) {
+    return '';
+  }
+  const {starts, order, times} = index;
+  const time = v.time[interval];
+  const next = firstAtLeast(times, time, starts[thread], starts[thread + 1]);
+  const near = [next, next - 1].filter((k) => k >= starts[thread] && k < starts[thread + 1])
+    .sort((a, b) => Math.abs(times[a] - time) - Math.abs(times[b] - time))[0];
+  const known = near !== undefined && Math.abs(times[near] - time) <= lengthOf(trace, interval) + 1e6;
+  return known ? callerOfWait(trace, samples.node[order[near]]) : '';
+}
+
+/**
+ * callerOfWait returns the innermost function of the program on a stack, or else the innermost that does not wait.
+ * @param {Trace} trace
+ * @param {number} node
+ * @returns {string}
+ */
+function callerOfWait(trace, node) {
+  const {nodes, frames} = trace;
+  let caller = '';
+  for (let n = node; n >= 0; n = nodes.parent[n]) {
+    const frame = nodes.frame[n];
+    if (frame >= 0 && frames.mine[frame]) {
+      return trace.functionName(frames.function[frame]);
+    }
+    if (frame >= 0 && caller === '' && !frames.waits[frame] && frames.kind[frame] === frameManaged) {
+      caller = trace.functionName(frames.function[frame]);
+    }
+  }
+  return caller;
+}
+
+/**
+ * mostFrequent returns the most frequent key, and how many others there are.
+ * @param {Map<string, number>} counts
+ * @returns {string}
+ */
+export function mostFrequent(counts) {
+  const [first, ...others] = [...counts].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1));
+  return !first ? '' : others.length === 0 ? first[0] : `${first[0]} and ${count(others.length, 'other')}`;
+}
+
+/**
+ * A CollectionRow is one garbage collection. Its duration is NaN if it did not end. Unknown numbers are NaN, unknown texts
+ * are empty.
  * @typedef {{
  *   id: number, number: number, generation: string, reason: string, type: string, time: number, duration: number,
  *   pause: number, heap: number, promoted: number
@@ -215,7 +348,7 @@ export function collectionRows(trace, state) {
     return {
       id, number: numberOf(facts, 'dotnet.gc.number'), generation: facts.get('dotnet.gc.heap.generation') ?? '',
       reason: facts.get('dotnet.gc.reason') ?? '', type: facts.get('dotnet.gc.type') ?? '', time: v.time[id],
-      duration: lengthOf(trace, id), pause, heap: sizeAfter(trace, id, heapSeries),
+      duration: knownLength(trace, id), pause, heap: sizeAfter(trace, id, heapSeries),
       promoted: sizeAfter(trace, id, promotedSeries),
     };
   });
@@ -250,13 +383,14 @@ function pauseWithin(trace, pauses, id) {
 }
 
 /**
- * pausesOf returns the pauses of the selected process, sorted by time, and the duration of the longest one: no pause
+ * pausesOf returns the pauses of the selected process that ended, sorted by time, and the duration of the longest one: no pause
  * that overlaps a time begins earlier than that before it.
  * @param {Trace} trace
  * @param {State} state
  */
 function pausesOf(trace, state) {
-  const ids = intervalsOfKind(trace, 'gc_pause', {...state, thread: -1}, true);
+  const {duration} = trace.intervals;
+  const ids = intervalsOfKind(trace, 'gc_pause', {...state, thread: -1}, true).filter((i) => duration[i] >= 0);
   const times = ids.map((i) => trace.intervals.time[i]);
   return {ids, times, longest: ids.reduce((most, i) => Math.max(most, lengthOf(trace, i)), 0)};
 }
@@ -322,7 +456,7 @@ export function compilationRows(trace, state) {
     const facts = new Map(trace.attributesOf(v.attributes[id]));
     return {
       id, name: facts.get('code.function.name') || trace.str(v.name[id]), il: numberOf(facts, 'dotnet.jit.il_size'),
-      code: numberOf(facts, 'dotnet.jit.code_size'), duration: lengthOf(trace, id), time: v.time[id],
+      code: numberOf(facts, 'dotnet.jit.code_size'), duration: knownLength(trace, id), time: v.time[id],
       thread: v.thread[id],
     };
   });
@@ -367,4 +501,60 @@ export function kindsOfTables(trace) {
     exceptions: kindWithSamples(trace, 'exceptions') ?? kindWithSamples(trace, 'exception'),
     contention: kindWithSamples(trace, 'contention'),
   };
+}
+
+/**
+ * A CounterRow describes one series of a counter in the selected time.
+ * @typedef {{
+ *   id: number, name: string, provider: string, unit: string, values: number, last: number, min: number, max: number,
+ *   mean: number
+ * }} CounterRow
+ */
+
+/**
+ * counterRows returns the series that have values in the selected time.
+ * @param {Trace} trace
+ * @param {State} state
+ * @returns {CounterRow[]}
+ */
+export function counterRows(trace, state) {
+  const {all, rows, series, time, value} = trace.counters;
+  /** @type {Map<number, CounterRow & {at: number}>} */
+  const found = new Map();
+  for (let i = 0; i < rows; i++) {
+    const id = series[i];
+    const other = !all[id] || (state.process >= 0 && all[id].process >= 0 && all[id].process !== state.process);
+    if (other || !inRange(state, time[i])) {
+      continue;
+    }
+    const row = found.get(id) ?? {
+      id, name: counterTitle(trace, id, true), provider: all[id].provider, unit: counterUnit(trace, id), values: 0, last: NaN,
+      min: Infinity, max: -Infinity, mean: 0, at: -Infinity,
+    };
+    found.set(id, row);
+    row.values++;
+    row.min = Math.min(row.min, value[i]);
+    row.max = Math.max(row.max, value[i]);
+    row.mean += (value[i] - row.mean) / row.values;
+    if (time[i] >= row.at) {
+      row.at = time[i];
+      row.last = value[i];
+    }
+  }
+  return [...found.values()];
+}
+
+/**
+ * countedSamples returns how many selected samples each function is in: on the stack, as leaf or not.
+ * @param {Trace} trace
+ * @param {State} state
+ * @returns {Float64Array}
+ */
+export function countedSamples(trace, state) {
+  const kind = trace.kinds[state.kind];
+  const {node, count: added} = kind.samples;
+  const rows = selected(trace, state);
+  const nodes = Int32Array.from(rows, (i) => node[i]).filter((n) => n >= 0);
+  const weights = Float64Array.from(rows.filter((i) => node[i] >= 0), (i) => added[i]);
+  return functionTotals(trace, [{label: '', nodes, weights, none: 0}]).cumulative;
 }

@@ -1,12 +1,12 @@
 // The tables of the page: methods, types, exceptions, locks, collections, compilations and slowest requests.
 
-import {hasIntervals} from './chart-data.js';
 import {DataTable} from './data-table.js';
 import {button, coalesced, el} from './dom.js';
 import {isFailed, spanIndex, spansIn} from './spans-data.js';
 import {collectionRows, compilationRows, countOf, exceptionMessages, kindsOfTables} from './tables-data.js';
-import {methodRows, subjectRows, waitRows} from './tables-data.js';
-import {heapSeries, promotedSeries} from './chart-data.js';
+import {countedSamples, counterRows, lengthOf, methodRows, mostFrequent, subjectRows, waitRows} from './tables-data.js';
+import {hasIntervals} from './threads-layout.js';
+import {formatChartValue, heapSeries, kindWithSamples, promotedSeries} from './chart-data.js';
 import {bytes, count, duration, exactTime, number, percent, quantity} from './units.js';
 
 /** @typedef {import('./model.js').Store} Store */
@@ -17,6 +17,7 @@ import {bytes, count, duration, exactTime, number, percent, quantity} from './un
 /** @typedef {import('./tables-data.js').WaitRow} WaitRow */
 /** @typedef {import('./tables-data.js').CollectionRow} CollectionRow */
 /** @typedef {import('./tables-data.js').CompilationRow} CompilationRow */
+/** @typedef {import('./tables-data.js').CounterRow} CounterRow */
 /**
  * A TablePage is one tab. update computes its rows and returns a sentence about them.
  * @typedef {{id: string, title: string, root: HTMLElement, update: () => string}} TablePage
@@ -34,6 +35,7 @@ export function createTables(root, store) {
   const pages = [
     ...methodPages(store), ...allocationPages(store), ...exceptionPages(store), ...lockPages(store),
     ...collectionPages(store), ...compilationPages(store), ...requestPages(store),
+    ...counterPages(store),
   ];
   if (pages.length === 0) {
     root.append(el('p', {class: 'empty'}, 'The recording has nothing that could be listed.'));
@@ -47,7 +49,36 @@ export function createTables(root, store) {
       redraw();
     }
   });
-  tabs.show(0);
+  tabs.show(firstTable(store, pages.map((page) => page.id)));
+}
+
+/**
+ * firstTable returns the table that is shown first. Methods have no names if the samples have no stacks: then it is the
+ * table of their subjects.
+ * @param {Store} store
+ * @param {string[]} ids of the tables
+ * @returns {number}
+ */
+export function firstTable(store, ids) {
+  const kind = store.trace.kinds[store.state.kind];
+  if (!kind || kind.samples.rows === 0 || kind.samples.node.some((node) => node >= 0)) {
+    return 0;
+  }
+  const ofKind = ids.indexOf(kind.name === 'alloc' ? 'types' : kind.name);
+  return ofKind >= 0 ? ofKind : Math.min(1, ids.length - 1);
+}
+
+const fewSamples = 5;
+
+/**
+ * fewSamplesDoubt states that a value is estimated from few samples.
+ * @param {Kind | undefined} kind
+ * @param {number} samples
+ * @returns {string} empty if it is not
+ */
+export function fewSamplesDoubt(kind, samples) {
+  return kind?.estimated && samples < fewSamples
+    ? `Estimated from ${count(samples, 'sample')}: the value may be far from the truth` : '';
 }
 
 /** TableTabs shows one of several tables. */
@@ -141,6 +172,8 @@ function methodPages(store) {
   }
   let total = 0;
   let unit = '';
+  /** @type {Float64Array | null} samples by function, for kinds that are estimated */
+  let samples = null;
   const amount = (/** @type {number} */ v) => quantity(v, unit);
   const share = (/** @type {number} */ v) => (total > 0 ? v / total : 0);
   /** @type {DataTable<MethodRow>} */
@@ -159,10 +192,12 @@ function methodPages(store) {
     ],
     pick: (row) => store.set({method: store.state.method === row.id ? -1 : row.id}),
     isPicked: (row) => store.state.method === row.id,
+    doubt: (row) => (samples ? fewSamplesDoubt(trace.kinds[store.state.kind], samples[row.id]) : ''),
   });
   const update = () => {
     const data = methodRows(trace, store.state);
     ({total, unit} = data);
+    samples = trace.kinds[store.state.kind]?.estimated ? countedSamples(trace, store.state) : null;
     table.setRows(data.rows);
     return `${data.type}: ${quantity(total, unit)} in total. A method selects its callers and callees in the flame graph.`;
   };
@@ -196,6 +231,7 @@ function allocationPages(store) {
   /** @type {DataTable<SubjectRow>} */
   const table = new DataTable({
     caption: 'Types allocated', sort: 'bytes', one: 'type', many: 'types', ...subjectPicker(store, alloc),
+    doubt: (row) => fewSamplesDoubt(alloc, row.samples),
     columns: [
       {key: 'name', title: 'Type', text: (r) => r.name || '(unknown type)', wide: true},
       {...numberColumn('bytes', 'Allocated', 'bytes', size), help: alloc.estimated ? 'Estimated from samples' : ''},
@@ -252,17 +288,20 @@ function exceptionPages(store) {
 }
 
 /**
- * rangePicker returns what a row that happened at some time selects: its part of the recording.
+ * rangePicker returns what a row that happened at some time selects: its part of the recording, and the kind of samples
+ * that describes it.
  * @template Row
  * @param {Store} store
  * @param {(row: Row) => {from: number, to: number}} rangeOf
+ * @param {number} [kind]
  */
-function rangePicker(store, rangeOf) {
+function rangePicker(store, rangeOf, kind) {
+  const patchOf = (/** @type {Row} */ row) => (kind === undefined ? rangeOf(row) : {...rangeOf(row), kind});
   const isPicked = (/** @type {Row} */ row) => {
     const {from, to} = rangeOf(row);
     return store.state.from === from && store.state.to === to;
   };
-  const pick = (/** @type {Row} */ row) => store.set(isPicked(row) ? {from: null, to: null} : rangeOf(row));
+  const pick = (/** @type {Row} */ row) => store.set(isPicked(row) ? {from: null, to: null} : patchOf(row));
   return {pick, isPicked};
 }
 
@@ -301,30 +340,56 @@ function waitPages(store, name, key, title, nouns) {
     return [];
   }
   let total = 0;
+  const kind = kindWithSamples(trace, name)?.index;
+  const locks = name === 'contention';
   /** @type {DataTable<WaitRow>} */
   const table = new DataTable({
     caption: title, sort: 'total', one: nouns[0], many: nouns[1],
-    ...rangePicker(store, (/** @type {WaitRow} */ row) => rangeOfTimes(trace.intervals.time[row.at], row.longest)),
+    ...rangePicker(store, (/** @type {WaitRow} */ row) => rangeOfTimes(trace.intervals.time[row.at], lengthOf(trace, row.at)),
+      kind),
     columns: [
       {key: 'name', title: nouns[0][0].toUpperCase() + nouns[0].slice(1), text: (r) => r.name, wide: true},
       numberColumn('count', 'Count', 'count', (r) => r.waits),
       numberColumn('total', 'Total', 'nanoseconds', (r) => r.total),
       {key: 'share', title: 'Share', text: (r) => percent(r.total, total), value: (r) => r.total,
         share: (r) => r.total / total},
-      numberColumn('mean', 'Mean', 'nanoseconds', (r) => r.total / r.waits),
+      numberColumn('mean', 'Mean', 'nanoseconds', (r) => r.total / (r.waits || NaN)),
       numberColumn('longest', 'Longest', 'nanoseconds', (r) => r.longest),
       {...numberColumn('at', 'Longest at', 'nanoseconds', (/** @type {WaitRow} */ r) => trace.intervals.time[r.at]),
         text: (r) => startTime(trace.intervals.time[r.at])},
       numberColumn('threads', 'Threads', 'count', (r) => r.threads.size),
+      ...(locks ? [{key: 'holder', title: 'Held by', text: holderOf}] : []),
+      ...(kind === undefined ? [] : [{key: 'method', title: 'Waiting in', text: waitingIn}]),
     ],
   });
   const update = () => {
     const rows = waitRows(trace, store.state, name, key);
     total = rows.reduce((sum, row) => sum + row.total, 0);
     table.setRows(rows);
-    return `${duration(total)} in total. A row selects its longest part of the recording.`;
+    const sum = (/** @type {(row: WaitRow) => number} */ value) => rows.reduce((n, row) => n + value(row), 0);
+    return `${count(sum((row) => row.waits), locks ? 'wait' : nouns[0])}, ${duration(total)} in total` +
+      `${withoutEnd(sum((row) => row.open))}. A row selects the time of its longest wait.`;
   };
   return [{id: name, title, root: table.root, update}];
+}
+
+/** @param {WaitRow} row */
+function holderOf(row) {
+  return mostFrequent(row.holders);
+}
+
+/** @param {WaitRow} row */
+function waitingIn(row) {
+  return mostFrequent(row.methods);
+}
+
+/**
+ * withoutEnd states how many rows did not end, for the note of a table.
+ * @param {number} open
+ * @returns {string}
+ */
+export function withoutEnd(open) {
+  return open > 0 ? `, ${number(open)} without an end` : '';
 }
 
 /**
@@ -342,7 +407,7 @@ function collectionPages(store) {
   /** @type {DataTable<CollectionRow>} */
   const table = new DataTable({
     caption: 'Garbage collections', sort: 'pause', one: 'collection', many: 'collections',
-    ...rangePicker(store, (/** @type {CollectionRow} */ row) => rangeOfTimes(row.time, row.duration)),
+    ...rangePicker(store, (/** @type {CollectionRow} */ row) => rangeOfTimes(row.time, lengthOf(store.trace, row.id))),
     columns: [
       {key: 'number', title: 'Number', text: (r) => (Number.isNaN(r.number) ? 'GC' : number(r.number)),
         value: (r) => r.number},
@@ -359,7 +424,9 @@ function collectionPages(store) {
     const rows = collectionRows(store.trace, store.state);
     table.setRows(rows);
     const pauses = rows.reduce((sum, row) => sum + (row.pause || 0), 0);
-    return `${count(rows.length, 'collection')} paused the program for ${duration(pauses)}. A row selects its time.`;
+    const open = rows.filter((row) => Number.isNaN(row.duration)).length;
+    return `${count(rows.length, 'collection')}${withoutEnd(open)}; they paused the program for ${duration(pauses)}. ` +
+      'A row selects its time.';
   };
   return [{id: 'collections', title: 'Collections', root: table.root, update}];
 }
@@ -386,7 +453,7 @@ function compilationPages(store) {
   /** @type {DataTable<CompilationRow>} */
   const table = new DataTable({
     caption: 'Compilations', sort: 'duration', one: 'compilation', many: 'compilations',
-    ...rangePicker(store, (/** @type {CompilationRow} */ row) => rangeOfTimes(row.time, row.duration)),
+    ...rangePicker(store, (/** @type {CompilationRow} */ row) => rangeOfTimes(row.time, lengthOf(trace, row.id))),
     columns: [
       {key: 'name', title: 'Method', text: (r) => r.name, wide: true},
       numberColumn('duration', 'Duration', 'nanoseconds', (r) => r.duration),
@@ -399,8 +466,10 @@ function compilationPages(store) {
   const update = () => {
     const rows = compilationRows(trace, store.state);
     table.setRows(rows);
-    const sum = rows.reduce((total, row) => total + row.duration, 0);
-    return `${count(rows.length, 'compilation')}, ${duration(sum)}. A row selects its time.`;
+    const ended = rows.filter((row) => !Number.isNaN(row.duration));
+    const sum = ended.reduce((total, row) => total + row.duration, 0);
+    return `${count(ended.length, 'compilation')}, ${duration(sum)}${withoutEnd(rows.length - ended.length)}. ` +
+      'A row selects its time.';
   };
   return [{id: 'compilations', title: 'Compilations', root: table.root, update}];
 }
@@ -447,4 +516,34 @@ function requestPages(store) {
     return `A ${noun} selects its samples, and shows its waterfall under Requests and spans.`;
   };
   return [{id: 'requests', title: `Slowest ${noun}s`, root: table.root, update}];
+}
+
+/**
+ * @param {Store} store
+ * @returns {TablePage[]}
+ */
+function counterPages(store) {
+  const {trace} = store;
+  if (trace.counters.rows === 0) {
+    return [];
+  }
+  /** @param {string} key @param {string} title @param {(row: CounterRow) => number} value */
+  const amount = (key, title, value) =>
+    ({key, title, text: (/** @type {CounterRow} */ r) => formatChartValue(value(r), r.unit), value});
+  /** @type {DataTable<CounterRow>} */
+  const table = new DataTable({
+    caption: 'Counters', sort: 'name', ascending: true, one: 'series', many: 'series',
+    columns: [
+      {key: 'name', title: 'Counter', text: (r) => r.name, wide: true},
+      amount('last', 'Last', (r) => r.last), amount('min', 'Min', (r) => r.min), amount('max', 'Max', (r) => r.max),
+      amount('mean', 'Mean', (r) => r.mean), numberColumn('values', 'Values', 'count', (r) => r.values),
+      {key: 'unit', title: 'Unit', text: (r) => r.unit}, {key: 'provider', title: 'Provider', text: (r) => r.provider},
+    ],
+  });
+  const update = () => {
+    const rows = counterRows(trace, store.state);
+    table.setRows(rows);
+    return `${count(rows.reduce((sum, row) => sum + row.values, 0), 'value')} in the selected time.`;
+  };
+  return [{id: 'counters', title: 'Counters', root: table.root, update}];
 }

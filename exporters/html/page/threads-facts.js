@@ -183,3 +183,74 @@ export function stackNames(trace, node, limit) {
   }
   return names;
 }
+
+/** Kinds of intervals in the legend, and their colors. */
+const legendKinds = [
+  ['gc', 'collections', '--slice-gc'], ['gc_pause', 'GC pauses', '--slice-pause'], ['jit', 'compilations', '--slice-jit'],
+  ['contention', 'locks', '--slice-lock'], ['wait', 'waits', '--slice-wait'],
+  ['thread_pool_queue', 'queues', '--slice-queue'], ['exception', 'exceptions', '--slice-error'],
+];
+
+/**
+ * legendOf returns what the colors of the timeline mean: those that a trace uses.
+ * @param {Trace} trace
+ * @returns {{label: string, color: string}[]} color is a CSS property
+ */
+export function legendOf(trace) {
+  /** @type {{label: string, color: string}[]} */
+  const out = [];
+  if (trace.kinds.some((kind) => kind.samples.rows > 0)) {
+    const states = trace.kinds.some((kind) => kind.name === 'wall' && kind.samples.rows > 0);
+    out.push({label: states ? 'managed code' : 'samples', color: '--chart-run'});
+    if (states) {
+      out.push({label: 'external code', color: '--chart-native'});
+    }
+    out.push({label: 'waiting', color: '--chart-wait'});
+  }
+  const kinds = new Set(Array.from(new Set(trace.intervals.kind), (kind) => trace.str(kind)));
+  for (const [kind, label, color] of legendKinds) {
+    if (kinds.has(kind)) {
+      out.push({label, color});
+    }
+  }
+  if (trace.spans.rows > 0) {
+    out.push({label: 'spans, a color per name', color: '--slice-span-1'});
+  }
+  return out;
+}
+
+/**
+ * hasLanes reports whether anything in a trace belongs to a lane.
+ * @param {Trace} trace
+ * @returns {boolean}
+ */
+export function hasLanes(trace) {
+  return trace.intervals.rows > 0 || trace.spans.rows > 0 ||
+    trace.kinds.some((kind) => kind.samples.thread.some((thread) => thread >= 0));
+}
+
+/**
+ * longestSlices returns the longest slices that are visible, the text alternative of the timeline.
+ * @param {Trace} trace
+ * @param {PlacedLane[]} placed
+ * @param {number} from
+ * @param {number} to
+ * @param {number} limit
+ * @returns {{slices: {id: number, lane: string, time: number, length: number}[], all: number}} length is -1 without an end
+ */
+export function longestSlices(trace, placed, from, to, limit) {
+  /** @type {{id: number, lane: string, time: number, length: number}[]} */
+  const slices = [];
+  for (const {lane} of placed) {
+    for (const row of lane.rows) {
+      const [first, next] = visibleRange(row, from, to);
+      for (let i = first; i < next; i++) {
+        const {time, length} = sliceTimes(trace, row.id[i]);
+        slices.push({id: row.id[i], lane: lane.title, time, length});
+      }
+    }
+  }
+  const known = (/** @type {{time: number, length: number}} */ s) => (s.length < 0 ? trace.end - s.time : s.length);
+  slices.sort((a, b) => known(b) - known(a) || a.time - b.time || a.id - b.id);
+  return {slices: slices.slice(0, limit), all: slices.length};
+}

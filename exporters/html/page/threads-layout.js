@@ -1,6 +1,8 @@
 // Layout of the timeline of threads: rows of slices that do not overlap, and searches in them. It has no access to the
 // document.
 
+/** @typedef {import('./model.js').Trace} Trace */
+
 /**
  * A Row holds slices that do not overlap, sorted by time. id is the slice: an interval, or a span if it is at least the
  * number of intervals. total[i] is the duration of the slices before i.
@@ -231,4 +233,38 @@ export function groupByKey(key, keys) {
     }
   }
   return {starts, order};
+}
+
+/**
+ * intervalsOfKind returns the intervals of a kind that belong to the selected process and thread.
+ * @param {Trace} trace
+ * @param {string} name
+ * @param {{process: number, thread: number}} state
+ * @param {boolean} covers whether intervals of the kind occupy all threads of a process
+ * @returns {number[]}
+ */
+export function intervalsOfKind(trace, name, state, covers) {
+  const v = trace.intervals;
+  const kind = trace.header.strings.indexOf(name);
+  /** @type {number[]} */
+  const out = [];
+  for (let i = 0; kind >= 0 && i < v.rows; i++) {
+    const thread = v.thread[i];
+    const otherProcess = state.process >= 0 && thread >= 0 && trace.threads.process[thread] !== state.process;
+    if (v.kind[i] === kind && !otherProcess && (covers || state.thread < 0 || state.thread === thread)) {
+      out.push(i);
+    }
+  }
+  return out;
+}
+
+/**
+ * hasIntervals reports whether a trace has intervals of a kind.
+ * @param {Trace} trace
+ * @param {string} name
+ * @returns {boolean}
+ */
+export function hasIntervals(trace, name) {
+  const kind = trace.header.strings.indexOf(name);
+  return kind >= 0 && trace.intervals.kind.includes(kind);
 }

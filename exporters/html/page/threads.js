@@ -2,12 +2,12 @@
 
 import {button, coalesced, el, fitCanvas} from './dom.js';
 import {rangeOfTimes} from './tables.js';
-import {LanePainter, placeLanes, rowTop, timeAxisHeight} from './threads-draw.js';
-import {factsOf, hitAt, laneAt, sliceTimes} from './threads-facts.js';
+import {LanePainter, placeLanes, rowTop, sliceName, timeAxisHeight} from './threads-draw.js';
+import {factsOf, hasLanes, hitAt, laneAt, legendOf, longestSlices, sliceTimes} from './threads-facts.js';
 import {ThreadsInput} from './threads-input.js';
 import {SampleLanes, buildLanes} from './threads-lanes.js';
 import {roundUnit} from './time-axis.js';
-import {count, duration, exactTime} from './units.js';
+import {count, duration, exactTime, group} from './units.js';
 
 /** @typedef {import('./model.js').Store} Store */
 /** @typedef {import('./threads-draw.js').PlacedLane} PlacedLane */
@@ -16,6 +16,8 @@ import {count, duration, exactTime} from './units.js';
 
 /** The shortest time that the timeline shows, in nanoseconds. */
 const minViewTime = 200;
+/** The number of slices that the table lists. */
+const maxListed = 100;
 
 /**
  * createThreads creates the timeline of threads.
@@ -24,8 +26,8 @@ const minViewTime = 200;
  */
 export function createThreads(root, store) {
   const {trace} = store;
-  if (trace.threads.rows === 0 && trace.intervals.rows === 0 && trace.spans.rows === 0) {
-    root.append(el('p', {class: 'empty'}, 'The recording has no threads.'));
+  if (!hasLanes(trace)) {
+    root.hidden = true;
     return;
   }
   const view = new ThreadsView(store);
@@ -69,6 +71,9 @@ export class ThreadsView {
       type: 'search', class: 'filter', placeholder: 'Filter threads', 'aria-label': 'Filter threads', spellcheck: 'false',
     });
     this.note = el('span', {class: 'counted'});
+    this.listed = el('div', {class: 'table-scroll'});
+    this.list = el('details', {class: 'threads-list', on: {toggle: () => this.listSlices()}},
+      el('summary', null, 'Slices as a table'), this.listed);
     /** Whether the timeline was near the visible part of the page. Until then, it costs nothing. */
     this.seen = false;
     this.redraw = coalesced(() => this.draw());
@@ -84,7 +89,27 @@ export class ThreadsView {
       button('All', () => this.showAll(), {class: 'small', title: 'Show the selected range (Escape)'}),
       button('Select this time', () => this.selectView(), {class: 'small', title: 'Restrict the page to the time shown (R)'}),
       this.filter, this.note);
-    return [bar, this.scroller, this.detail, this.tip];
+    const legend = legendOf(this.trace).map(({label, color}) =>
+      el('span', {class: 'chart-key'}, el('span', {class: 'swatch', style: {background: `var(${color})`}}), label));
+    return [bar, el('div', {class: 'threads-legend'}, legend), this.scroller, this.detail, this.list, this.tip];
+  }
+
+  /** listSlices lists the slices that are visible, if the list is open. */
+  listSlices() {
+    if (!this.list.open || !this.lanes) {
+      return;
+    }
+    const {from, to} = this.view;
+    const {slices, all} = longestSlices(this.trace, this.placed, from, to, maxListed);
+    const heads = ['Slice', 'Thread', 'Start', 'Duration'].map((text, i) =>
+      el('th', {scope: 'col', class: i < 2 ? 'text' : 'number'}, text));
+    const rows = slices.map(({id, lane, time, length}) => el('tr', null,
+      el('th', {scope: 'row', class: 'text wide'}, sliceName(this.trace, id)), el('td', {class: 'text'}, lane),
+      el('td', {class: 'number'}, exactTime(time)), el('td', {class: 'number'}, length < 0 ? 'not ended' : duration(length))));
+    const which = slices.length < all ? `The longest ${group(slices.length)} of ${count(all, 'slice')}` : count(all, 'slice');
+    this.listed.replaceChildren(el('table', {class: 'data'},
+      el('caption', null, `${which} from ${exactTime(Math.round(from))} to ${exactTime(Math.round(to))}`),
+      el('thead', null, el('tr', null, heads)), el('tbody', null, rows)));
   }
 
   /** observe draws the timeline and keeps it up to date. The lanes are built when it first becomes visible. */
@@ -161,6 +186,7 @@ export class ThreadsView {
     const limit = Math.max(220, Math.min(window.innerHeight * 0.7, 720));
     const height = Math.min(limit, this.total + timeAxisHeight + 2);
     const left = width < 600 ? 96 : 170;
+    this.scroller.classList.toggle('no-lanes', this.placed.length === 0);
     this.view = {...this.view, left, width: Math.max(1, width - left), height};
     this.scroller.style.height = height + 'px';
     this.space.style.height = Math.max(0, this.total + timeAxisHeight + 2 - height) + 'px';
@@ -182,6 +208,7 @@ export class ThreadsView {
     if (range.from !== null || range.to !== null) {
       this.painter.shade(ctx, view, range);
     }
+    this.listSlices();
   }
 
   /** showAll shows the selected range. */

@@ -32,24 +32,50 @@ export function roundUnit(perPixel) {
 }
 
 /**
- * tickText returns a time as text with the precision of the distance between ticks: 1m20s, 1.25s.
+ * digitsOf returns how many digits of a second the multiples of a step need, at most 9.
+ * @param {number} step in nanoseconds
+ * @returns {number}
+ */
+function digitsOf(step) {
+  for (let digits = 0; digits < 9; digits++) {
+    const units = step / 10 ** (9 - digits);
+    if (Math.abs(units - Math.round(units)) <= 1e-6 * units) {
+      return digits;
+    }
+  }
+  return 9;
+}
+
+/**
+ * tickText returns a time as text with all digits that multiples of a step need: 1m20s, 12.5s, 1.25s.
  * @param {number} ns
  * @param {number} step distance between ticks in nanoseconds
  * @returns {string}
  */
 export function tickText(ns, step) {
-  const sign = ns < 0 ? '-' : '';
-  const t = Math.abs(ns);
-  if (step < 1e9) {
-    const digits = Math.min(9, Math.max(0, Math.ceil(9 - Math.log10(step) - 1e-9)));
-    const minutes = Math.floor(t / 60e9);
-    const seconds = ((t - minutes * 60e9) / 1e9).toFixed(digits) + 's';
-    return sign + (minutes > 0 ? minutes + 'm' : '') + seconds;
-  }
-  const s = Math.round(t / 1e9);
-  const parts = [Math.floor(s / 86400), Math.floor(s / 3600) % 24, Math.floor(s / 60) % 60, s % 60];
-  const text = parts.map((n, i) => (n > 0 ? n + 'dhms'[i] : '')).join('');
-  return text === '' ? '0s' : sign + text;
+  const digits = digitsOf(step);
+  const unit = 10 ** (9 - digits);
+  const t = Math.round(Math.abs(ns) / unit) * unit;
+  const minutes = Math.floor(t / 60e9);
+  const rest = t - minutes * 60e9;
+  const seconds = rest > 0 || t === 0 || step < 1e9 ? (rest / 1e9).toFixed(digits) + 's' : '';
+  const parts = [Math.floor(minutes / 1440), Math.floor(minutes / 60) % 24, minutes % 60];
+  const sign = ns < 0 && t > 0 ? '-' : '';
+  return sign + parts.map((n, i) => (n > 0 ? n + 'dhm'[i] : '')).join('') + seconds;
+}
+
+/**
+ * axisTicks returns the ticks of an axis, in nanoseconds, and their texts. Adjacent ticks are at least space pixels apart.
+ * @param {number} from
+ * @param {number} to
+ * @param {number} width in pixels
+ * @param {number} space
+ * @returns {{ticks: number[], texts: string[]}}
+ */
+export function axisTicks(from, to, width, space) {
+  const step = niceStep((to - from) * space / Math.max(space, width));
+  const ticks = ticksBetween(from, to, step);
+  return {ticks, texts: ticks.map((t) => tickText(t, step))};
 }
 
 /**
@@ -67,11 +93,12 @@ export function ticksBetween(from, to, step) {
 
 const typedUnits = new Map([
   ['ns', 1], ['us', 1e3], ['µs', 1e3], ['ms', 1e6], ['s', 1e9], ['', 1e9], ['m', 60e9], ['h', 3600e9],
+  ['d', 86400e9],
 ]);
 
 /**
  * parseTime returns the nanoseconds of a time that a user typed: seconds, or a number with one of the units ns, us, µs,
- * ms, s, m and h. It returns null for an empty text and NaN for an invalid one.
+ * ms, s, m, h and d. It returns null for an empty text and NaN for an invalid one.
  * @param {string} text
  * @returns {number | null}
  */
@@ -80,16 +107,18 @@ export function parseTime(text) {
   if (trimmed === '') {
     return null;
   }
-  const part = /(-?\d+(?:\.\d*)?|-?\.\d+)\s*(ns|us|µs|ms|s|m|h|)\s*/y;
-  let total = 0;
-  while (part.lastIndex < trimmed.length) {
-    const match = part.exec(trimmed);
+  const sign = trimmed.startsWith('-') ? -1 : 1;
+  const typed = sign < 0 ? trimmed.slice(1) : trimmed;
+  const part = /(\d+(?:\.\d*)?|\.\d+)\s*(ns|us|µs|ms|s|m|h|d|)\s*/y;
+  let total = typed === '' ? NaN : 0;
+  while (part.lastIndex < typed.length) {
+    const match = part.exec(typed);
     if (!match) {
       return NaN;
     }
     total += Number(match[1]) * (typedUnits.get(match[2]) ?? NaN);
   }
-  return Math.round(total);
+  return total === 0 ? 0 : Math.round(total) * sign;
 }
 
 /**

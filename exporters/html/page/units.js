@@ -34,6 +34,14 @@ export function change(x, unit) {
 }
 
 /**
+ * Points formats a difference of two percentages, in percentage points: +0.41 pp.
+ * @param {number} x
+ */
+export function points(x) {
+  return (x < 0 ? '' : '+') + fixed(x, 2) + ' pp';
+}
+
+/**
  * Duration formats nanoseconds with three digits in the syntax of Go: 885µs, 7.04s, 2m30s.
  * @param {number} ns
  * @returns {string}

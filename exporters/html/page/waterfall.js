@@ -1,9 +1,9 @@
 // One request as a waterfall: the span and its descendants, and what their threads did, waited for and allocated.
 
-import {intervalsOfKind} from './chart-data.js';
 import {button, el, replace} from './dom.js';
 import {activityOf, isFailed, spanIndex, waterfallOf} from './spans-data.js';
 import {lengthOf} from './tables-data.js';
+import {intervalsOfKind} from './threads-layout.js';
 import {niceStep, tickText, ticksBetween} from './time-axis.js';
 import {bytes, count, duration, exactTime, group, percent} from './units.js';
 
@@ -163,10 +163,11 @@ export class Waterfall {
     const line = el('tr', {class: span === this.detail ? 'pickable picked' : 'pickable', data: {span}},
       el('th', {scope: 'row', class: 'text wide'}, picked),
       el('td', {class: 'bars'}, this.bar(failed ? 'span-bar error' : 'span-bar', s.time[span], end[span], title)),
-      el('td', {class: 'number'}, s.duration[span] < 0 ? 'not ended' : duration(s.duration[span])),
-      el('td', {class: 'number'}, activity.samples > 0 ? duration(activity.time) : ''),
-      el('td', {class: 'number'}, waited > 0 ? duration(waited) : ''),
-      el('td', {class: 'number'}, activity.allocated > 0 ? bytes(activity.allocated) : ''));
+      el('td', {class: 'number', data: {label: 'Duration'}}, s.duration[span] < 0 ? 'not ended' : duration(s.duration[span])),
+      el('td', {class: 'number', data: {label: 'On threads'}, title: coverage(activity, end[span] - s.time[span]) || undefined},
+        activity.samples > 0 ? duration(activity.time) : ''),
+      el('td', {class: 'number', data: {label: 'Waited'}}, waited > 0 ? duration(waited) : ''),
+      el('td', {class: 'number', data: {label: 'Allocated'}}, activity.allocated > 0 ? bytes(activity.allocated) : ''));
     line.addEventListener('click', () => this.pick(span));
     return line;
   }
@@ -200,12 +201,13 @@ export class Waterfall {
     const {trace} = this.store;
     const spans = waterfallOf(trace, this.detail).map(({span}) => span);
     const activity = activityOf(trace, spans);
+    const length = spanIndex(trace).end[this.detail] - trace.spans.time[this.detail];
     const below = spans.length > 1 ? ` and ${count(spans.length - 1, 'descendant')}` : '';
     const attributes = trace.attributesOf(trace.spans.attributes[this.detail]);
     this.detailBox.replaceChildren(
       el('h4', null, trace.spanName(this.detail) + below),
-      el('div', {class: 'detail-grid'}, threadsBox(this.store, activity), waitsBox(activity), typesBox(this.store, activity),
-        listBox('Attributes', attributes.map(([key, value]) => [key, value]), 'none')));
+      el('div', {class: 'detail-grid'}, threadsBox(this.store, activity, length), waitsBox(activity),
+        typesBox(this.store, activity), listBox('Attributes', attributes.map(([key, value]) => [key, value]), 'none')));
   }
 }
 
@@ -248,17 +250,37 @@ function largestFirst(map) {
 }
 
 /**
+ * coverage states how much of a span samples describe.
+ * @param {Activity} activity
+ * @param {number} length of the span
+ * @returns {string} empty if the recording has no samples of threads
+ */
+export function coverage(activity, length) {
+  const samples = activity.samples === 0 ? 'samples' : count(activity.samples, 'sample');
+  return activity.kind === '' ? ''
+    : `${duration(Math.min(length, activity.covered))} of ${duration(length)} covered by ${samples}`;
+}
+
+/**
+ * threadsBox shows what threads did, and how much of the span no sample describes.
  * @param {Store} store
  * @param {Activity} activity
+ * @param {number} length of the span
  * @returns {HTMLElement}
  */
-function threadsBox(store, activity) {
+function threadsBox(store, activity, length) {
   const {trace} = store;
   const states = largestFirst(activity.states).map(([state, time]) => `${state || 'running'} ${duration(time)}`);
+  const rest = Math.max(0, length - activity.covered);
+  const all = activity.time + rest;
   const rows = largestFirst(activity.functions).map(([fn, time]) =>
-    [trace.functionName(fn) || 'no function', duration(time), percent(time, activity.time)]);
-  const note = activity.samples === 0 ? undefined
-    : `${duration(activity.time)} of ${activity.kind} time in ${count(activity.samples, 'sample')}: ${states.join(', ')}`;
+    [trace.functionName(fn) || 'no function', duration(time), percent(time, all)]);
+  if (activity.kind !== '' && rest > 0) {
+    rows.push(['no sample: awaiting, or between samples', duration(rest), percent(rest, all)]);
+  }
+  const covered = coverage(activity, length);
+  const note = activity.samples === 0 ? covered
+    : `${covered}; ${duration(activity.time)} of ${activity.kind} time: ${states.join(', ')}`;
   return listBox('What its threads did', rows, 'no samples', note);
 }
 

@@ -3,8 +3,10 @@ import assert from 'node:assert/strict';
 import {test} from 'node:test';
 import {decode} from '../data.js';
 import {Store, Trace} from '../model.js';
-import {activityOf, rootOf, routesOf, spanIndex, spansIn, waterfallOf} from '../spans-data.js';
-import {random, synthetic} from './synthetic.js';
+import {activityOf, idleNodes, rootOf, routesOf, spanIndex, spansIn, waterfallOf} from '../spans-data.js';
+import {clientCalls, fewRequestsDoubt} from '../spans.js';
+import {coverage} from '../waterfall.js';
+import {encode, random, synthetic} from './synthetic.js';
 
 const trace = new Trace(decode(synthetic({samples: 3000, spans: 400, slices: 600})));
 
@@ -70,8 +72,82 @@ test('the activities of single spans add up to those of all', () => {
   assert.ok(Math.abs(time - all.time) <= 1e-9 * all.time);
   assert.ok(Math.abs(allocated - all.allocated) <= 1e-9 * allocated);
   const samples = trace.kinds[0].samples;
-  const want = samples.span.reduce((sum, span, i) => sum + (span >= 0 ? samples.values[0][i] : 0), 0);
-  assert.ok(Math.abs(all.time - want) <= 1e-9 * want);
+  const limit = samples.span.reduce((sum, span, i) => sum + (span >= 0 ? samples.values[0][i] : 0), 0);
+  assert.ok(all.time > 0 && all.time <= limit);
+});
+
+/**
+ * smallTrace has spans on one thread: 0 lasts from 100 to 200, and its children 1 from 120 to 150 and 2 from 180 to 230.
+ * @param {[time: number, value: number, span: number, node: number][]} samples
+ * @param {number} [bin]
+ */
+function smallTrace(samples, bin = 0) {
+  const names = ['', 'server', 'internal', 'wall', 'System.Threading.PortableThreadPool.WorkerThread.WorkerThreadStart()',
+    'System.Threading.LowLevelLifoSemaphore.WaitForSignal(int)', 'System.Threading.ThreadPoolWorkQueue.Dispatch()',
+    'Shop.Run()'];
+  const column = (/** @type {number} */ i) => samples.map((sample) => sample[i]);
+  const kind = {name: 'wall', one: 'sample', many: 'samples', bin_ns: bin, main: 0, estimated: false,
+    values: [{type: 'wall', unit: 'nanoseconds'}]};
+  const about = {name: 't', duration_ns: 1000, notes: [], can: [], cannot: []};
+  const header = {strings: names, kinds: [kind], series: [], trace: about};
+  return new Trace(decode(encode(header, {
+    threads: {process: [0], tid: [7]}, processes: {pid: [1]},
+    frames: {name: [4, 5, 6, 7], function: [0, 1, 2, 3]}, functions: {name: [4, 5, 6, 7]},
+    nodes: {parent: [-1, 0, 0, 2, 3], frame: [0, 1, 2, 3, 1]},
+    samples_wall: {time: column(0), value_0: column(1), span: column(2), node: column(3), thread: samples.map(() => 0)},
+    spans: {time: [100, 120, 180], duration: [100, 30, 50], parent: [-1, 0, 0], kind: [1, 2, 2], thread: [0, 0, 0],
+      name: [1, 2, 2], process: [0, 0, 0]},
+  })));
+}
+
+test('a sample counts for the spans that were open during it, and for nothing else', () => {
+  const small = smallTrace([[110, 50, 0, 3], [160, 1000, 0, 3]]);
+  const times = [0, 1, 2].map((span) => activityOf(small, [span]).time);
+  assert.deepEqual(times, [10 + 10 + 20, 30, 50]); // 110-120, 150-160 and 160-180; 120-150; 180-230
+  const all = activityOf(small, [0, 1, 2]);
+  assert.equal(all.time, 120);
+  assert.equal(all.covered, 120);
+  assert.equal(all.samples, 2);
+  assert.equal(coverage(all, 130), '120ns of 130ns covered by 2 samples');
+  assert.equal(coverage(activityOf(smallTrace([[110, 50, -1, 3]]), [0]), 100), '0s of 100ns covered by samples');
+  assert.equal(coverage(activityOf(smallTrace([]), [0]), 100), '');
+});
+
+test('the idle wait of the thread pool is not work of a span, waits of its work items are', () => {
+  const small = smallTrace([[130, 5, 1, 1], [140, 5, 1, 4]]);
+  assert.deepEqual(Array.from(idleNodes(small), (mark) => mark === 3), [false, true, false, false, false]);
+  const activity = activityOf(small, [1]);
+  assert.equal(activity.time, 5);
+  assert.equal(activity.samples, 1);
+});
+
+test('added up samples never exceed the span', () => {
+  const activity = activityOf(smallTrace([[100, 25, 1, 3], [100, 25, 1, 2]], 100), [1]);
+  assert.ok(activity.time <= 30 + 1e-9 && activity.covered <= 30);
+});
+
+test('no thread has more time in a span than the span lasted', () => {
+  const crowded = new Trace(decode(synthetic({samples: 4000, spans: 300, seconds: 1, seed: 9})));
+  const {time, span, thread} = crowded.kinds[0].samples;
+  const {end} = spanIndex(crowded);
+  const next = random(6);
+  span.forEach((_, i) => {
+    const open = Array.from(end.keys()).filter((s) => crowded.spans.time[s] <= time[i] && end[s] > time[i]);
+    span[i] = open.length > 0 ? open[Math.floor(next() * open.length)] : -1;
+    thread[i] = Math.floor(next() * 2);
+  });
+  for (let s = 0; s < end.length; s++) {
+    const {time: sum, covered, states} = activityOf(crowded, [s]);
+    const length = end[s] - crowded.spans.time[s];
+    assert.ok(sum <= 2 * length * (1 + 1e-9) && covered <= length * (1 + 1e-9), `${s}: ${sum} of ${length}`);
+    assert.ok(Math.abs([...states.values()].reduce((a, b) => a + b, 0) - sum) <= 1e-6);
+  }
+});
+
+test('quantiles of few requests, and client calls, are pointed out', () => {
+  assert.equal(fewRequestsDoubt({count: 100, open: 0}, 99, 100), '');
+  assert.equal(fewRequestsDoubt({count: 100, open: 1}, 99, 100), 'Of 99 durations: p99 says little with fewer than 100');
+  assert.equal(clientCalls(trace), '');
 });
 
 test('spans of a range overlap it', () => {

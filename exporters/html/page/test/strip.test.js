@@ -1,13 +1,14 @@
 // Properties of the time strip: sums over bins, quantiles, and the text of its axis.
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
-import {BinSum, binDistinct, binLatest, binMaxima, binOf, binQuantiles, makeBins, quantileOf} from '../bins.js';
+import {BinSum, binLatest, binMaxima, binOf, binPeaks, binQuantiles, coveredTime, joinByKey, makeBins} from '../bins.js';
+import {quantileOf} from '../bins.js';
 import {chartsOf, formatChartValue, nodesWithFunction, wholeStrip} from '../chart-data.js';
 import {decode} from '../data.js';
 import {Store, Trace, selected} from '../model.js';
 import {maximumAt, plotColumns, powersAround} from '../strip-plot.js';
-import {niceStep, parseTime, roundUnit, tickText, ticksBetween, typedTime} from '../time-axis.js';
-import {random, synthetic} from './synthetic.js';
+import {axisTicks, niceStep, parseTime, roundUnit, tickText, ticksBetween, typedTime} from '../time-axis.js';
+import {encode, random, synthetic} from './synthetic.js';
 
 /** @param {ArrayLike<number>} values */
 const total = (values) => Array.from(values).reduce((a, b) => a + b, 0);
@@ -65,16 +66,15 @@ test('whole durations are added up exactly', () => {
   assert.ok(sum.sums().every((v) => v === bins.width));
 });
 
-test('distinct IDs, maxima, latest values and quantiles equal a computation by brute force', () => {
+test('peaks, maxima, latest values and quantiles equal a computation by brute force', () => {
   const next = random(3);
   for (let round = 0; round < 40; round++) {
     const bins = makeBins(0, 1000, 1 + Math.floor(next() * 60));
     const n = Math.floor(next() * 200);
     const times = Float64Array.from({length: n}, () => Math.floor(next() * 1200) - 100).sort();
     const ends = times.map((t) => t + Math.floor(next() * 90));
-    const ids = Int32Array.from({length: n}, () => Math.floor(next() * 6) - 1);
     const values = Float64Array.from({length: n}, () => Math.floor(next() * 50));
-    const distinct = binDistinct(bins, times, ends, ids, 5);
+    const peaks = binPeaks(bins, times, ends);
     const maxima = binMaxima(bins, times, values);
     const latest = binLatest(bins, times, values);
     const [p50, p99] = binQuantiles(bins, times, values, [50, 99]);
@@ -82,9 +82,9 @@ test('distinct IDs, maxima, latest values and quantiles equal a computation by b
       const low = b * bins.width;
       const high = low + bins.width;
       const all = Array.from(times.keys());
-      const touched = all.filter((i) => ids[i] >= 0 && ids[i] < 5 &&
-        ((times[i] >= low && times[i] < high) || (times[i] < high && ends[i] > low)));
-      assert.equal(distinct[b], new Set(touched.map((i) => ids[i])).size, `bin ${b} of ${bins.count}`);
+      const moments = Array.from({length: high - low}, (_, k) => low + k);
+      const open = moments.map((t) => all.filter((i) => times[i] <= t && Math.max(ends[i], times[i] + 1) > t).length);
+      assert.equal(peaks[b], Math.max(...open), `bin ${b} of ${bins.count}`);
       const own = all.filter((i) => times[i] >= low && times[i] < high);
       assert.equal(maxima[b], Math.max(0, ...own.map((i) => values[i])));
       assert.equal(latest[b], own.length === 0 ? null : values[own[own.length - 1]]);
@@ -94,6 +94,50 @@ test('distinct IDs, maxima, latest values and quantiles equal a computation by b
       }
     }
   }
+});
+
+test('intervals of one key are joined, and covered time is counted once', () => {
+  const joined = joinByKey([0, 5, 6, 20, 20], [10, 8, 15, 21, 21], [1, 1, 1, 1, 2]);
+  assert.deepEqual(joined, {starts: [0, 10, 20, 20], ends: [10, 15, 21, 21]});
+  assert.equal(Math.max(...binPeaks(makeBins(0, 30, 3), joined.starts, joined.ends)), 2);
+  assert.equal(coveredTime([6, 0, 5, 20], [15, 10, 8, 21]), 16);
+});
+
+test('peaks do not depend on the width of bins, and counts are counts', () => {
+  const trace = new Trace(decode(synthetic({samples: 40, seconds: 1, spans: 40})));
+  const {state} = new Store(trace);
+  const charts = new Map(chartsOf(trace).map((chart) => [chart.id, chart]));
+  const largest = (/** @type {string} */ id, /** @type {number} */ bins) => {
+    const values = charts.get(id)?.compute(state, makeBins(trace.begin, trace.end, bins)).series[0].values ?? [];
+    return values[maximumAt(values)];
+  };
+  for (const id of ['flight', 'ran']) {
+    assert.equal(largest(id, 1), largest(id, 500), id);
+    assert.equal(largest(id, 10), largest(id, 5000), id);
+  }
+  assert.ok(Number(largest('exceptions', 1e6)) <= 40 * 1.5e6);
+  assert.equal(charts.get('exceptions')?.unit, 'count');
+  assert.equal(charts.get('alloc')?.maxBins, 100);
+  assert.match(charts.get('alloc')?.compute(state, makeBins(0, 1e9, 100)).note ?? '', /^mean per 10ms$/);
+});
+
+test('counters: statistics share a chart, and the usual ones are open if there is nothing else', () => {
+  const names = ['cpu-usage', 'working-set', 'gc-heap-size', 'alloc-rate', 'threadpool-thread-count',
+    'threadpool-queue-length', 'other'];
+  const statistics = ['mean', 'standard_deviation', 'min', 'max', 'count'];
+  const series = [...names.flatMap((name) => statistics.map((statistic) =>
+    ({process: 0, provider: 'System.Runtime', name, title: name, unit: 'B', kind: 'mean', statistic, tags: ''}))),
+  {process: 0, provider: 'Shop', name: 'orders', title: '', unit: '{order}', kind: 'counter', statistic: 'rate', tags: 'a=b'}];
+  const header = {strings: [''], kinds: [], series, trace: {name: '', duration_ns: 1e9, notes: [], can: [], cannot: []}};
+  const trace = new Trace(decode(encode(header, {processes: {pid: [1]}, counter_values: {
+    series: series.map((_, i) => i), time: series.map(() => 5), value: series.map((_, i) => i)}})));
+  const charts = chartsOf(trace);
+  assert.equal(charts.length, names.length + 1);
+  assert.deepEqual(charts.filter((chart) => chart.open).map((chart) => chart.title),
+    ['cpu-usage', 'working-set', 'gc-heap-size', 'alloc-rate', 'threadpool-thread-count', 'orders, rate, a=b']);
+  const data = charts[0].compute(new Store(trace).state, makeBins(0, 10, 10));
+  assert.deepEqual(data.series.map((s) => [s.label, s.values[5]]), [['mean', 0], ['min', 2], ['max', 3]]);
+  assert.deepEqual([charts[0].unit, charts[7].unit, charts[7].group], ['bytes', 'order/s', 'Shop']);
 });
 
 test('quantiles have the rank of internal/data/distribution', () => {
@@ -148,6 +192,18 @@ test('steps of axes are the smallest that are wide enough, and ticks differ', ()
     assert.ok(ticks.length >= 6 && ticks.length <= 8);
     assert.equal(new Set(ticks.map((t) => tickText(t, step))).size, ticks.length, `${ticks} by ${step}`);
   }
+  for (let i = 0; i < 500; i++) {
+    const from = Math.floor(next() * 10 ** (next() * 14));
+    const length = Math.floor(1 + 10 ** (next() * 14));
+    const {ticks, texts} = axisTicks(from, from + length, 300 + next() * 1500, 90);
+    assert.ok(ticks.length >= 1 || length < 20, `${from} ${length}`);
+    texts.forEach((text, k) => {
+      assert.equal(parseTime(text), ticks[k], text);
+      assert.ok(k === 0 || text !== texts[k - 1]);
+    });
+  }
+  assert.equal(tickText(12.5e9, 2.5e9), '12.5s');
+  assert.equal(tickText(2.5e7, 2.5e7), '0.025s');
   assert.equal(tickText(1.25e9, 5e7), '1.25s');
   assert.equal(tickText(80e9, 2e10), '1m20s');
   assert.equal(tickText(-3e6, 1e6), '-0.003s');
@@ -159,7 +215,8 @@ test('times that are typed are read again', () => {
   assert.equal(parseTime('350ms'), 35e7);
   assert.equal(parseTime(' 1m 20s'), 80e9);
   assert.equal(parseTime('12 µs'), 12e3);
-  for (const text of ['x', '1x', '1,5', '--1', '1e3', 's']) {
+  assert.equal(parseTime('-1m20s'), -80e9);
+  for (const text of ['-', 'x', '1x', '1,5', '--1', '1e3', 's']) {
     assert.ok(Number.isNaN(parseTime(text)), text);
   }
   for (const time of [0, 1, -1, 123456789, 3.6e12]) {

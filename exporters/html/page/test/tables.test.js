@@ -4,10 +4,12 @@ import {test} from 'node:test';
 import {sortRows, tableText} from '../data-table.js';
 import {decode} from '../data.js';
 import {Store, Trace, selected} from '../model.js';
-import {countOf, kindsOfTables, listedIntervals, methodRows, subjectRows, waitRows} from '../tables-data.js';
+import {collectionRows, countOf, countedSamples, counterRows, kindsOfTables, listedIntervals} from '../tables-data.js';
+import {methodRows, mostFrequent, subjectRows, waitRows} from '../tables-data.js';
+import {fewSamplesDoubt, firstTable} from '../tables.js';
 import {functionTotals} from '../totals.js';
 import {groupSamples} from '../stacks.js';
-import {hostileNames, synthetic} from './synthetic.js';
+import {encode, hostileNames, synthetic} from './synthetic.js';
 
 const trace = new Trace(decode(synthetic({samples: 4000, slices: 500})));
 
@@ -64,6 +66,55 @@ test('waits are grouped without loss', () => {
     assert.equal(rows.reduce((sum, row) => sum + row.waits, 0), list.length);
     assert.ok(rows.every((row) => row.longest <= row.total));
   }
+});
+
+test('waits without an end count in no total', () => {
+  const names = ['', 'contention', 'dotnet.lock.id', '255', 'dotnet.lock.wait_ns', '12',
+    'dotnet.lock.owner_thread_id', '9', 'Run', 'gc'];
+  const header = {strings: names, series: [], trace: {name: '', duration_ns: 1000, notes: [], can: [], cannot: []},
+    kinds: [{name: 'contention', one: '', many: '', bin_ns: 0, main: 0, estimated: false,
+      values: [{type: 'delay', unit: 'nanoseconds'}]}]};
+  const small = new Trace(decode(encode(header, {
+    processes: {pid: [1]}, threads: {process: [0, 0], tid: [7, 9], name: [0, 8]},
+    frames: {name: [8], function: [0], mine: [1]}, functions: {name: [8]}, nodes: {parent: [-1], frame: [0]},
+    samples_contention: {time: [10, 30], thread: [0, 0], node: [0, 0], value_0: [12, 20]},
+    intervals: {kind: [1, 1, 1, 9, 9], time: [10, 30, 40, 50, 60], duration: [10, 20, -1, 5, -1], thread: [0, 0, 0, 0, 0],
+      attributes: [0, 1, 1, -1, -1], name: [0, 0, 0, 0, 0]},
+    attribute_sets: {end: [3, 5]}, attributes: {key: [2, 4, 6, 2, 6], value: [3, 5, 7, 3, 7]},
+  })));
+  const {state} = new Store(small);
+  const [row] = waitRows(small, state, 'contention', 'dotnet.lock.id');
+  const samples = small.kinds[0].samples;
+  assert.equal(row.total, samples.values[0].reduce((a, b) => a + b, 0));
+  assert.deepEqual([row.name, row.waits, row.open, row.longest, row.at], ['0xff', samples.rows, 1, 20, 1]);
+  assert.deepEqual([mostFrequent(row.holders), mostFrequent(row.methods)], ['Run (thread 9)', 'Run']);
+  assert.deepEqual(collectionRows(small, state).map((r) => r.duration), [5, NaN]);
+});
+
+test('counters are described by series', () => {
+  const rows = counterRows(trace, new Store(trace).state);
+  assert.equal(rows.length, 1);
+  assert.deepEqual([rows[0].values, rows[0].min, rows[0].max, rows[0].last], [8, 30e6, 40.5e6, 40.5e6]);
+  assert.ok(Math.abs(rows[0].mean - 35.25e6) < 1);
+});
+
+test('the first table has names, and few samples are pointed out', () => {
+  const store = new Store(new Trace(decode(synthetic({nodes: 0, spans: 0}))));
+  assert.equal(firstTable(store, ['methods', 'types', 'exceptions']), 1);
+  store.set({kind: 2});
+  assert.equal(firstTable(store, ['methods', 'types', 'exceptions']), 2);
+  assert.equal(firstTable(new Store(trace), ['methods', 'types']), 0);
+  const {alloc} = kindsOfTables(trace);
+  assert.match(fewSamplesDoubt(alloc, 4), /4 samples/);
+  assert.equal(fewSamplesDoubt(alloc, 5), '');
+  assert.equal(fewSamplesDoubt(trace.kinds[0], 1), '');
+});
+
+test('the samples of functions are counted', () => {
+  const {state} = new Store(trace);
+  const counts = countedSamples(trace, {...state, kind: 1, value: 1});
+  const limit = trace.kinds[1].samples.rows;
+  assert.ok(counts.every((n) => n >= 0 && n <= limit) && counts.some((n) => n > 0));
 });
 
 test('sorting is stable and puts unknown numbers last', () => {

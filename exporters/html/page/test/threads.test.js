@@ -4,7 +4,7 @@ import {test} from 'node:test';
 import {decode} from '../data.js';
 import {Trace} from '../model.js';
 import {fitText, placeLanes} from '../threads-draw.js';
-import {hitAt, laneAt} from '../threads-facts.js';
+import {hasLanes, hitAt, laneAt, legendOf, longestSlices} from '../threads-facts.js';
 import {SampleLanes, buildLanes} from '../threads-lanes.js';
 import {firstAfter, firstAtLeast, galloping, groupByKey, makeRows, visibleRange, visitRow} from '../threads-layout.js';
 import {random, synthetic} from './synthetic.js';
@@ -163,4 +163,22 @@ test('texts fit their width', () => {
   assert.equal(fitText('abcdef', 100), 'abcdef');
   assert.equal(fitText('abcdefghijklmnop', 40), 'abcde…');
   assert.equal(fitText('abcdef', 5), '');
+});
+
+test('the longest visible slices are listed, and the legend names what there is', () => {
+  const shown = new Trace(decode(synthetic({slices: 300, spans: 50})));
+  const {placed} = placeLanes(buildLanes(shown), () => false, false);
+  const {slices, all} = longestSlices(shown, placed, shown.begin, shown.end, 100);
+  assert.equal(all, 350);
+  assert.equal(slices.length, 100);
+  assert.equal(new Set(slices.map((slice) => slice.id)).size, 100);
+  const lengths = slices.map((slice) => slice.length);
+  assert.deepEqual(lengths, [...lengths].sort((a, b) => b - a));
+  assert.equal(lengths[0], Math.max(...shown.intervals.duration, ...shown.spans.duration));
+  const labels = legendOf(shown).map(({label}) => label);
+  for (const label of ['managed code', 'external code', 'waiting', 'GC pauses', 'locks', 'spans, a color per name']) {
+    assert.ok(labels.includes(label), label);
+  }
+  assert.ok(hasLanes(shown));
+  assert.ok(!hasLanes(new Trace(decode(synthetic({samples: 0, slices: 0, spans: 0})))));
 });

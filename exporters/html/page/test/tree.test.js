@@ -3,12 +3,14 @@ import assert from 'node:assert/strict';
 import {test} from 'node:test';
 import {decode} from '../data.js';
 import {layOut, shortName, viewOf} from '../flame-layout.js';
-import {Joint} from '../joint.js';
+import {changeText} from '../flame-text.js';
+import {hasStacks, isPartial, Joint, kindWithStacks, scaleText} from '../joint.js';
 import {initialState, selected, Store, Trace} from '../model.js';
 import {functionOf, groupSamples, groupTotal} from '../stacks.js';
 import {flatTotals, functionTotals, matchTotal, searchNames} from '../totals.js';
 import {callerTree, callTree, namesOf, sandwich} from '../tree.js';
-import {random, synthetic} from './synthetic.js';
+import {group} from '../units.js';
+import {encode, random, synthetic} from './synthetic.js';
 
 /** @typedef {import('../model.js').State} State */
 /** @typedef {import('../tree.js').Tree} Tree */
@@ -200,6 +202,55 @@ test('a comparison with itself has no change, and totals of both are kept', () =
     const shares = callTree(joint.names, joint.sources(state, false, 'share'), {});
     near(shares.totals[0][0], shares.totals[1][0]);
   }
+});
+
+test('a selection of a part of one recording is not compared', () => {
+  const joint = new Joint(trace, trace), all = initialState(trace);
+  for (const patch of [{from: 1e9}, {to: 2e9}, {process: 0}, {thread: 0}, {span: 0}]) {
+    const state = {...all, ...patch};
+    assert.ok(isPartial(state));
+    assert.match(joint.noComparison(state), /^No comparison: the selection applies to AFTER only\.$/);
+    assert.equal(joint.sources(state, false, 'recorded').length, 1);
+    const tree = callTree(joint.names, joint.sources(state, false, 'recorded'), {});
+    assert.equal(changeText(tree, 0, {unit: 'nanoseconds', scale: 1, scaled: ''}), '');
+  }
+  for (const patch of [{}, {kind: 1, value: 1, subject: 'System.String'}, {waits: false}, {mine: true}]) {
+    assert.equal(joint.noComparison({...all, ...patch}), '');
+    assert.equal(joint.sources({...all, ...patch}, false, 'recorded').length, 2);
+  }
+  assert.match(joint.noComparison(all, true), /by thread/);
+  const other = new Trace(decode(synthetic({kinds: 1, samples: 50})));
+  assert.match(new Joint(trace, other).noComparison({...all, kind: 1}), /BEFORE has no samples of this kind/);
+  assert.equal(new Joint(trace, other).sources({...all, kind: 1}, false, 'share').length, 1);
+});
+
+test('values before are stated as recorded, with the factor that scales them', () => {
+  const before = new Trace(decode(synthetic({seconds: 8, samples: 2000, nodes: 1500, seed: 6})));
+  const joint = new Joint(trace, before), state = initialState(trace);
+  const recorded = groupTotal(groupSamples(before, initialState(before))), after = groupTotal(groupSamples(trace, state));
+  for (const [normalization, factor, text] of /** @type {const} */ ([
+    ['recorded', 1, ''], ['time', 1.25, 'scaled x1.25 for its length'], ['share', after / recorded, 'to the same total']])) {
+    const sources = joint.sources(state, false, normalization), {scale} = sources[1];
+    near(scale, factor, normalization);
+    assert.ok(scaleText(normalization, scale).endsWith(text));
+    const tree = callTree(joint.names, sources, {}), scaled = scaleText(normalization, scale);
+    near(tree.totals[1][0], recorded * factor);
+    const change = changeText(tree, 0, {unit: 'count', scale, scaled});
+    assert.ok(change.endsWith('; before ' + group(Math.round(recorded)) + (scaled ? ', ' + scaled : '')), change);
+  }
+});
+
+test('the first kind with stacks is chosen', () => {
+  assert.equal(kindWithStacks(trace, null), 0);
+  const none = new Trace(decode(synthetic({nodes: 0, samples: 100})));
+  assert.equal(kindWithStacks(none, null), -1);
+  assert.equal(kindWithStacks(none, trace), 0);
+  const values = [{type: 'n', unit: 'count'}], columns = {time: [1, 2], value_0: [1, 1]};
+  const mixed = new Trace(decode(encode({strings: ['', 'a', 'b', 'f'], kinds: [{name: 'a', values}, {name: 'b', values}]},
+    {frames: {name: [3]}, nodes: {parent: [-1], frame: [0]}, samples_a: {...columns, node: [-1, -1]},
+      samples_b: {...columns, node: [-1, 0]}})));
+  assert.deepEqual([0, 1, 2].map((kind) => hasStacks(mixed, mixed.kinds[kind])), [false, true, false]);
+  assert.equal(kindWithStacks(mixed, null), 1);
 });
 
 test('the store reports what changed, once', () => {

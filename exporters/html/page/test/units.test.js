@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import {test} from 'node:test';
 import * as units from '../units.js';
 
-const {bytes, change, count, dateTime, duration, exactTime, fixed, group, list, number, percent, quantity, visible} = units;
+const {bytes, change, count, dateTime, duration, exactTime, fixed, group, list, number, percent, points, quantity,
+  visible} = units;
 
 test('durations', () => {
   const cases = /** @type {[number, string][]} */ ([[0, '0s'], [1, '1ns'],
@@ -36,6 +37,7 @@ test('shares, counts, times', () => {
   assert.deepEqual([percent(271, 1000), percent(1, 10000), percent(0, 5), percent(5, 0)], ['27.1%', 'under 0.1%', '0%', '0%']);
   assert.deepEqual([count(1, 'query', 'queries'), count(1234, 'query', 'queries'), count(2, 'sample')],
     ['1 query', '1,234 queries', '2 samples']);
+  assert.deepEqual([points(0.4149), points(-6.31), points(0)], ['+0.41 pp', '-6.31 pp', '+0.00 pp']);
   assert.equal(list(['a', 'b', 'c']), 'a, b and c');
   assert.equal(group(-1234567), '-1,234,567');
   assert.equal(fixed(2.5, 0), '2');
