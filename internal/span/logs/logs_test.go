@@ -186,16 +186,14 @@ func TestAllocations(t *testing.T) {
 	}
 	all = slices.DeleteFunc(all, func(e *ntconv.Event) bool { return e.Kind != ntconv.KindEvent || e.Type.Name != "FormattedMessage" })
 	n := 0
-	r := logs.NewReader(src.Info(), func(*logs.Record) { n++ }, nil)
-	add := func() {
-		for _, e := range all {
-			r.Add(e)
-		}
-	}
-	add()
 	allocs := 1.0
-	for try := 0; try < 5 && allocs > 0; try++ { // it also counts what the runtime allocates meanwhile
-		allocs = testing.AllocsPerRun(100, add)
+	for try := 0; try < 5 && allocs > 0; try++ { // two texts may share a place of the reader's cache; the runtime allocates, too
+		r := logs.NewReader(src.Info(), func(*logs.Record) { n++ }, nil)
+		allocs = testing.AllocsPerRun(100, func() {
+			for _, e := range all {
+				r.Add(e)
+			}
+		})
 	}
 	if allocs > 0 || n == 0 {
 		t.Errorf("%v allocations for %d messages", allocs, len(all))
