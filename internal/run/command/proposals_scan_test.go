@@ -226,6 +226,7 @@ var notRun = map[string]string{
 	"--" + unknown + " is about a running process: ":                           "needs a process: TestLiveRefusals",
 	"ntconv: " + unknown + " without a process; --all":                         "needs the socket of a process that was killed: TestPS",
 	"ntconv collect --kind ":                                                   "needs a process: TestRecordRequests",
+	"ntconv collect --profile metrics":                                         "on a page of to html, and not a message",
 	"traces of .NET Core 3.0 and later: ":                                      "in lists of formats, and not a message",
 	unknown + ": collect takes no inputs":                                      "needs a process: TestRecordRefusals",
 	"--every has no end":                                                       "needs a process: TestRecordRefusals",
