@@ -25,8 +25,8 @@ type fitted struct {
 	reduced bool // details were left out
 }
 
-// fit returns the page data of a recording. It leaves out details until the page, which has more blocks, has at most maxBytes. The error of a
-// page that is too large without details wraps ntconv.ErrLimit.
+// fit returns the page data of a recording. It leaves out details until the page, which also has the blocks in more, has at
+// most maxBytes. The error of a page that is too large without details wraps ntconv.ErrLimit.
 func fit(r *recording, h *pageHeader, more []block, maxBytes int64) (*fitted, error) {
 	re := reduction{r: r, kept: maxActivities}
 	size := int64(0)
@@ -35,7 +35,7 @@ func fit(r *recording, h *pageHeader, more []block, maxBytes int64) (*fitted, er
 		if err != nil {
 			return nil, err
 		}
-		size = pageSize(r.title(), []block{{"data", page.data}})
+		size = pageSize(r.title(), append(more, block{"data", page.data}))
 		if size <= maxBytes {
 			page.reduced = attempt > 0
 			return page, nil

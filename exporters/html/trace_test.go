@@ -284,6 +284,17 @@ func TestMaxBytes(t *testing.T) {
 	}
 }
 
+// The limit of a page includes the data of the recording with which it compares.
+func TestMaxBytesOfComparison(t *testing.T) {
+	f := corpus.Trace(t, "startup")
+	page, _ := exported(t, f.Data, html.Options{})
+	limit := int64(len(page) + 10_000)
+	both, s := exported(t, f.Data, html.Options{MaxBytes: limit, Before: bytes.Repeat([]byte{1}, 15_000)})
+	if int64(len(both)) > limit || !s.Reduced {
+		t.Errorf("%d bytes, limit %d, reduced: %v", len(both), limit, s.Reduced)
+	}
+}
+
 // dataBytes returns the size of the data in a page.
 func dataBytes(t *testing.T, page []byte) int {
 	t.Helper()
