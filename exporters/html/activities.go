@@ -142,7 +142,7 @@ func (a *activities) limit(n int) {
 	})
 	kept := make([]bool, len(a.rows))
 	for i, kind := range kinds {
-		share := n / (len(kinds) - i) // of what the kinds with fewer rows have left over
+		share := n / (len(kinds) - i) // of what the kinds with fewer rows leave
 		list := byKind[kind]
 		slices.SortStableFunc(list, func(x, y int32) int { return cmp.Compare(a.length(y), a.length(x)) })
 		for _, at := range list[:min(share, len(list))] {

@@ -67,8 +67,9 @@ type Answer struct {
 
 // A Summary counts what a Sink has written. It is complete after Close.
 type Summary struct {
-	// Events is the number of events that were added, without copies of events from elsewhere in a recording. Samples is the number of samples of all kinds, Spans and Intervals
-	// those of spans and of intervals of the runtime, and Values that of values of counters, on the page or not.
+	// Events is the number of events that were added, without copies of events from elsewhere in a recording. Samples is the
+	// number of samples of all kinds, Spans and Intervals those of spans and of intervals of the runtime, and Values that of
+	// values of counters, on the page or not.
 	Events, Samples, Spans, Intervals, Values int64
 	// Kinds are the kinds that have samples, in the order of sample.Preferred.
 	Kinds []sample.Kind

@@ -18,7 +18,7 @@ import (
 //go:embed page/vendor/uPlot.esm.js page/vendor/uPlot.min.css page/vendor/uPlot.LICENSE
 var pageFiles embed.FS
 
-// styles are the style sheets in their order. Those that do not exist are skipped.
+// styles are the style sheets in their order.
 var styles = []string{"vendor/uPlot.min.css", "page.css", "page-views.css"}
 
 // A template is the page without title and data: parts[0], title, parts[1], data, parts[2].
@@ -44,9 +44,7 @@ func newTemplate(files embed.FS) (t template, err error) {
 	}
 	var css strings.Builder
 	for _, name := range styles {
-		if b, err := files.ReadFile("page/" + name); err == nil {
-			css.WriteString("\n" + string(b))
-		}
+		css.WriteString("\n" + read(name))
 	}
 	code := script(read)
 	index := strings.NewReplacer("{{policy}}", policy(code, css.String()), "{{css}}", css.String(), "{{code}}", code).Replace(read("index.html"))

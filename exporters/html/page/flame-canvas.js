@@ -1,5 +1,6 @@
 // A flame graph on a canvas: drawing, zoom, pan, and the focused frame, by pointer and by keys.
 import {coalesced, cssColor, el, fitCanvas} from './dom.js';
+import {firstAfter} from './model.js';
 import {count} from './units.js';
 import {layOut, Layout, frameHeight, shortName, viewOf} from './flame-layout.js';
 
@@ -194,13 +195,7 @@ export class FlameCanvas {
 
   /** @param {number} box */
   rowOf(box) {
-    let low = 0, high = this.layout.rows - 1;
-    while (low < high) {
-      const middle = (low + high + 1) >>> 1;
-      if (this.layout.rowStart[middle] <= box) low = middle;
-      else high = middle - 1;
-    }
-    return low;
+    return firstAfter(this.layout.rowStart, box, 1, this.layout.rows) - 1;
   }
 
   /**

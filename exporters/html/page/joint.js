@@ -1,7 +1,7 @@
 // Two recordings as one: functions with the same name in both, and the values of the first one normalized.
 import {groupSamples, groupTotal} from './stacks.js';
 import {namesOf} from './tree.js';
-import {initialState} from './model.js';
+import {hasRange, initialState} from './model.js';
 import {number} from './units.js';
 
 /** @typedef {import('./model.js').Trace} Trace */
@@ -103,7 +103,7 @@ export class Joint {
  * @param {State} state
  */
 export function isPartial(state) {
-  return state.from !== null || state.to !== null || state.process >= 0 || state.thread >= 0 || state.span >= 0;
+  return hasRange(state) || state.process >= 0 || state.thread >= 0 || state.span >= 0;
 }
 
 /**

@@ -338,7 +338,7 @@ function waitingNodes(trace) {
 }
 
 /** Kinds all samples of which wait: hiding waits would hide them all. */
-const waitingKinds = new Set(['wait', 'waits', 'contention', 'off-cpu', 'lock']);
+const waitingKinds = new Set(['wait', 'contention', 'off-cpu']);
 
 /**
  * CanHideWaits reports whether State.waits applies to a kind.
@@ -379,17 +379,41 @@ export function overlaps(state, time, duration) {
 }
 
 /**
- * LowerBound returns the index of the first element that is at least x, in a sorted column.
- * @param {Float64Array} column
- * @param {number} x
+ * FirstAfter returns the first index in [low, high) whose value exceeds t, or high. Values must be sorted.
+ * @param {ArrayLike<number>} values
+ * @param {number} t
+ * @param {number} low
+ * @param {number} high
  * @returns {number}
  */
-export function lowerBound(column, x) {
-  let low = 0, high = column.length;
+export function firstAfter(values, t, low, high) {
   while (low < high) {
     const middle = (low + high) >>> 1;
-    if (column[middle] < x) low = middle + 1;
-    else high = middle;
+    if (values[middle] > t) {
+      high = middle;
+    } else {
+      low = middle + 1;
+    }
+  }
+  return low;
+}
+
+/**
+ * FirstAtLeast returns the first index in [low, high) whose value is at least t, or high. Values must be sorted.
+ * @param {ArrayLike<number>} values
+ * @param {number} t
+ * @param {number} low
+ * @param {number} high
+ * @returns {number}
+ */
+export function firstAtLeast(values, t, low, high) {
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (values[middle] >= t) {
+      high = middle;
+    } else {
+      low = middle + 1;
+    }
   }
   return low;
 }
@@ -426,8 +450,8 @@ export function selected(trace, state, kindIndex = state.kind) {
  */
 function selectSamples(trace, state, samples, hideWaits) {
   const {thread, node, span, subject} = samples;
-  const first = state.from === null ? 0 : lowerBound(samples.time, state.from);
-  const last = state.to === null ? samples.rows : lowerBound(samples.time, state.to);
+  const first = state.from === null ? 0 : firstAtLeast(samples.time, state.from, 0, samples.rows);
+  const last = state.to === null ? samples.rows : firstAtLeast(samples.time, state.to, 0, samples.rows);
   const within = state.span < 0 ? null : trace.spansWithin(state.span);
   const process = trace.threads.process;
   const out = new Int32Array(Math.max(0, last - first));

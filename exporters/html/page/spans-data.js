@@ -2,7 +2,8 @@
 // document.
 
 import {coveredTime, quantileOf} from './bins.js';
-import {groupByKey, firstAtLeast} from './threads-layout.js';
+import {firstAtLeast} from './model.js';
+import {groupByKey} from './threads-layout.js';
 
 /** @typedef {import('./model.js').Trace} Trace */
 /** @typedef {import('./model.js').Kind} Kind */

@@ -8,8 +8,11 @@ import {selected, valueOf} from './model.js';
  * @typedef {{label: string, nodes: Int32Array, weights: Float64Array, none: number}} Group
  */
 
+/** @type {WeakMap<Int32Array, Map<string, Group[]>>} groups of selected samples, by value: several views use them */
+const grouped = new WeakMap();
+
 /**
- * GroupSamples adds up samples by node: in one group, or in one per thread.
+ * GroupSamples adds up samples by node: in one group, or in one per thread. The result is shared: do not change it.
  * @param {Trace} trace
  * @param {State} state
  * @param {boolean} [towers]
@@ -18,7 +21,24 @@ import {selected, valueOf} from './model.js';
 export function groupSamples(trace, state, towers = false) {
   const kind = trace.kinds[state.kind];
   if (!kind) return [];
-  const rows = selected(trace, state), {values} = valueOf(trace, state);
+  const rows = selected(trace, state), key = state.value + (towers ? ' by thread' : '');
+  let known = grouped.get(rows);
+  if (!known) grouped.set(rows, known = new Map());
+  let groups = known.get(key);
+  if (!groups) known.set(key, groups = addUpGroups(trace, state, kind, rows, towers));
+  return groups;
+}
+
+/**
+ * @param {Trace} trace
+ * @param {State} state
+ * @param {import('./model.js').Kind} kind
+ * @param {Int32Array} rows
+ * @param {boolean} towers
+ * @returns {Group[]}
+ */
+function addUpGroups(trace, state, kind, rows, towers) {
+  const {values} = valueOf(trace, state);
   if (!towers) return [addUpSamples(trace, 'all', rows, kind.samples.node, values)];
   /** @type {Map<number, number[]>} */
   const byThread = new Map();

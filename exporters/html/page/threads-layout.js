@@ -1,6 +1,8 @@
 // Layout of the timeline of threads: rows of slices that do not overlap, and searches in them. It has no access to the
 // document.
 
+import {firstAfter, firstAtLeast} from './model.js';
+
 /** @typedef {import('./model.js').Trace} Trace */
 
 /**
@@ -106,46 +108,6 @@ function longerFirst(start, end, id) {
     }
     i = to - 1;
   }
-}
-
-/**
- * firstAfter returns the first index in [low, high) whose value exceeds t, or high. Values must be sorted.
- * @param {ArrayLike<number>} values
- * @param {number} t
- * @param {number} low
- * @param {number} high
- * @returns {number}
- */
-export function firstAfter(values, t, low, high) {
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (values[middle] > t) {
-      high = middle;
-    } else {
-      low = middle + 1;
-    }
-  }
-  return low;
-}
-
-/**
- * firstAtLeast returns the first index in [low, high) whose value is at least t, or high. Values must be sorted.
- * @param {ArrayLike<number>} values
- * @param {number} t
- * @param {number} low
- * @param {number} high
- * @returns {number}
- */
-export function firstAtLeast(values, t, low, high) {
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (values[middle] >= t) {
-      high = middle;
-    } else {
-      low = middle + 1;
-    }
-  }
-  return low;
 }
 
 /**

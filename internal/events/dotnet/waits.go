@@ -26,12 +26,18 @@ var waitMethods = map[string][]string{
 	"System.Threading.Tasks.Task":                            {"Wait", "InternalWait", "InternalWaitCore", "SpinThenBlockingWait", "WaitAll", "WaitAllBlockingCore", "WaitAny"},
 	"System.Diagnostics.Process":                             {"WaitForExit", "WaitForExitCore"},
 	"System.Net.Sockets.SocketAsyncEngine":                   {"EventLoop"},
-	"Interop+Sys":                                            {"WaitForSocketEvents", "Poll", "Read", "ReadStdin", "Receive", "ReceiveMessage", "Accept"},
-	"Interop.Sys":                                            {"WaitForSocketEvents", "Poll", "Read", "ReadStdin", "Receive", "ReceiveMessage", "Accept"},
-	"Interop+Kernel32":                                       {"WaitForSingleObject", "WaitForMultipleObjectsEx", "GetQueuedCompletionStatusEx", "GetQueuedCompletionStatus"},
-	"Interop.Kernel32":                                       {"WaitForSingleObject", "WaitForMultipleObjectsEx", "GetQueuedCompletionStatusEx", "GetQueuedCompletionStatus"},
+	"Interop+Sys":                                            unixCalls,
+	"Interop.Sys":                                            unixCalls,
+	"Interop+Kernel32":                                       windowsCalls,
+	"Interop.Kernel32":                                       windowsCalls,
 	"System.Threading.PortableThreadPool+IOCompletionPoller": {"Poll"},
 }
+
+// Calls of operating systems in which threads wait, as the framework names them.
+var (
+	unixCalls    = []string{"WaitForSocketEvents", "Poll", "Read", "ReadStdin", "Receive", "ReceiveMessage", "Accept"}
+	windowsCalls = []string{"WaitForSingleObject", "WaitForMultipleObjectsEx", "GetQueuedCompletionStatusEx", "GetQueuedCompletionStatus"}
+)
 
 // nativeWaits are the functions of operating systems and of their C libraries in which threads wait.
 var nativeWaits = map[string]bool{

@@ -146,13 +146,19 @@ func (a *app) baseOf(cmd *cobra.Command, r *ranking) (base *profile.Profile, par
 	if base, partial, err = a.profileAlone(cmd, &b); err != nil {
 		return nil, nil, err
 	}
+	return base, a.finishFirst(partial), nil
+}
+
+// finishFirst prints the summary of the first of two inputs. partial is the error of an incomplete input, nil if it is complete; the
+// result has its exit code, but no message, because it has been printed.
+func (a *app) finishFirst(partial error) error {
 	a.sum.Done = true
 	a.finish(nil, partial)
 	a.sum = nil
-	if partial != nil {
-		partial = fail(codeOf(partial), errQuiet)
+	if partial == nil {
+		return nil
 	}
-	return base, partial, nil
+	return fail(codeOf(partial), errQuiet)
 }
 
 // profileAlone returns the profile of the input. partial is the error of an incomplete input.

@@ -24,10 +24,10 @@ func (a *app) convertCompared(cmd *cobra.Command, c *conversion, names []string)
 	if err != nil {
 		return err
 	}
-	compared := &formats.Compared{Found: found}
+	var data bytes.Buffer
 	before := *c
 	before.in = names[0]
-	before.Adapt = adapting(c.Adapt, &formats.Compared{Keep: &compared.Before})
+	before.Adapt = adapting(c.Adapt, &formats.Compared{Keep: &data})
 	before.to = func(p *pass.Pass, name string) *delivery {
 		d := a.delivery(p, &before, name)
 		d.to = formats.ToNothing
@@ -40,13 +40,9 @@ func (a *app) convertCompared(cmd *cobra.Command, c *conversion, names []string)
 	if code := codeOf(partial); code != exitOK && code != exitIncomplete {
 		return partial
 	}
-	a.sum.Done = true
-	a.finish(nil, partial)
-	if partial != nil {
-		partial = fail(exitIncomplete, errQuiet)
-	}
+	partial = a.finishFirst(partial)
 	c.in = names[1]
-	c.Adapt = adapting(c.Adapt, compared)
+	c.Adapt = adapting(c.Adapt, &formats.Compared{Before: data.Bytes(), Found: found})
 	if err := a.prepare(cmd, c); err != nil {
 		return err
 	}

@@ -85,7 +85,7 @@ func (c *htmlSettings) create(out *fileio.Outputs, info *ntconv.Info, t *Target)
 	o.Answers = func(has html.Summary) (can, cannot []html.Answer) { return answersOf(has, t.Input) }
 	var w io.Writer
 	if of := t.Compared; of != nil && of.Keep != nil {
-		o.DataOnly, o.MaxBytes, w = true, o.MaxBytes/2, (*kept)(of.Keep)
+		o.DataOnly, o.MaxBytes, w = true, o.MaxBytes/2, of.Keep
 	} else {
 		if of != nil {
 			o.Before, o.Difference = of.Before, of.Found
@@ -102,15 +102,6 @@ func (c *htmlSettings) create(out *fileio.Outputs, info *ntconv.Info, t *Target)
 		return nil, err
 	}
 	return htmlSink{sink, grouped}, nil
-}
-
-// kept receives the data of a page.
-type kept []byte
-
-// Write implements io.Writer.
-func (k *kept) Write(p []byte) (int, error) {
-	*k = append(*k, p...)
-	return len(p), nil
 }
 
 // answersOf returns what a recording can answer, and how to record what it cannot. in is the name of its file.

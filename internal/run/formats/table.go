@@ -260,10 +260,10 @@ type Target struct {
 	Uploader otlp.Uploader
 }
 
-// Compared describes an output that compares two recordings. Before is what the sink of the first put into Keep, in place of an
+// Compared describes an output that compares two recordings. Before is what the sink of the first wrote to Keep, in place of an
 // output, and Found is what ntconv diff finds as JSON, nil if it cannot compare them. Only the sink of the first has Keep.
 type Compared struct {
-	Keep          *[]byte
+	Keep          io.Writer
 	Before, Found []byte
 }
 

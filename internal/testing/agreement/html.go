@@ -72,7 +72,7 @@ func (r *pageReader) head() (*Answer, error) {
 	return a, err
 }
 
-// subjects are the labels that the subject of a sample stands for, by kind.
+// subjects are the labels that the subject of a sample represents, by kind.
 var subjects = map[string]string{"alloc": "type", "typeload": "type", "exceptions": attrException, "jit": attrMethod}
 
 func (r *pageReader) samples() *Answer {

@@ -1,6 +1,6 @@
 // Assembles a page from page data, as exporters/html does, to try the page without Go:
 //   node dev/build.js OUT.html DATA.page [BEFORE.page DIFF.json]
-import {readFileSync, writeFileSync, existsSync} from 'node:fs';
+import {readFileSync, writeFileSync} from 'node:fs';
 import {createHash} from 'node:crypto';
 import {gzipSync} from 'node:zlib';
 import {pathToFileURL} from 'node:url';
@@ -39,7 +39,7 @@ const hash = (text) => "'sha256-" + createHash('sha256').update(text).digest('ba
  */
 export function assemble(blocks) {
   const code = '\n' + script();
-  const styles = ['vendor/uPlot.min.css', 'page.css', 'page-views.css'].filter((f) => existsSync(new URL(f, page)));
+  const styles = ['vendor/uPlot.min.css', 'page.css', 'page-views.css'];
   const css = '\n' + styles.map(read).join('\n');
   const policy = `default-src 'none'; script-src ${hash(code)}; style-src ${hash(css)}; img-src data: blob:; ` +
     "base-uri 'none'; form-action 'none'";
@@ -49,7 +49,7 @@ export function assemble(blocks) {
   });
   /** @type {Record<string, string>} */
   const values = {policy, title: 'ntconv', css, data: data.filter((d) => d).join('\n'), code};
-  return read('index.html').replace(/<!--\{(\w+)\}-->|\{\{(\w+)\}\}/g, (_, a, b) => values[a ?? b]);
+  return read('index.html').replace(/\{\{(\w+)\}\}/g, (_, name) => values[name]);
 }
 
 if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {

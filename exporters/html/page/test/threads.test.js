@@ -6,7 +6,8 @@ import {Trace} from '../model.js';
 import {fitText, placeLanes} from '../threads-draw.js';
 import {hasLanes, hitAt, laneAt, legendOf, longestSlices} from '../threads-facts.js';
 import {SampleLanes, buildLanes} from '../threads-lanes.js';
-import {firstAfter, firstAtLeast, galloping, groupByKey, makeRows, visibleRange, visitRow} from '../threads-layout.js';
+import {galloping, groupByKey, makeRows, visibleRange, visitRow} from '../threads-layout.js';
+import {firstAfter, firstAtLeast} from '../model.js';
 import {random, synthetic} from './synthetic.js';
 
 /**
