@@ -1,5 +1,5 @@
-// Measures pages in Chromium and prints milliseconds and frames per second: the first picture, all parts, pan and zoom of the flame
-// graph and of the timeline of threads.
+// Measures pages in Chromium and prints milliseconds and frames per second: the first picture and all parts, in a browser that has
+// just started and four times in one that runs; pan and zoom of the flame graph and of the timeline of threads.
 //
 // Usage: node page_bench.mjs [PAGE...]: without a page it generates one with 100,000 frames, 300,000 samples per kind and 1,000,000
 // slices.
@@ -8,13 +8,13 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { launch } from './browser.mjs'
 import { assemble } from '../exporters/html/page/dev/build.js'
-import { synthetic } from '../exporters/html/page/test/synthetic.js'
+import { syntheticPieces } from '../exporters/html/page/test/synthetic.js'
 
 const dir = mkdtempSync(path.join(tmpdir(), 'ntconv-page-'))
 const pages = process.argv.slice(2)
 if (pages.length === 0) {
   pages.push(path.join(dir, 'large.html'))
-  writeFileSync(pages[0], assemble({ data: synthetic({ samples: 300_000, nodes: 100_000, functions: 50_000, slices: 1_000_000, depth: 60, threads: 64 }) }))
+  writeFileSync(pages[0], assemble(syntheticPieces({ samples: 300_000, nodes: 100_000, functions: 50_000, slices: 1_000_000, depth: 60, threads: 64 })))
 }
 
 // frames repeats an action once per frame and returns the frames per second and the longest frame.
@@ -46,23 +46,33 @@ const frames = (page, part, kind) => page.evaluate(async (part, kind) => {
   return { perSecond: Math.round(90_000 / (last - begin)), longest: Math.round(longest) }
 }, part, kind)
 
-const browser = await launch()
-for (const file of pages) {
+// open shows a page until all parts are there, and returns it with the times.
+const open = async (browser, file) => {
   const page = await browser.newPage()
   await page.setViewport({ width: 1280, height: 900 })
   await page.goto('file://' + path.resolve(file))
   await page.waitForSelector('html[data-ready=true]', { timeout: 120_000 })
-  const ready = await page.evaluate(() => ({
+  const times = await page.evaluate(() => ({
     picture: Math.round(performance.getEntriesByName('first picture')[0]?.startTime ?? NaN), all: Math.round(performance.now()),
   }))
-  console.log(`${path.basename(file)}: first picture after ${ready.picture} ms, all parts after ${ready.all} ms`)
+  return { page, text: `first picture after ${times.picture} ms, all parts after ${times.all} ms` }
+}
+
+for (const file of pages) {
+  const browser = await launch()
+  let { page, text } = await open(browser, file)
+  console.log(`${path.basename(file)}, browser just started: ${text}`)
+  for (let i = 0; i < 4; i++) {
+    await page.close();
+    ({ page, text } = await open(browser, file))
+    console.log(`${path.basename(file)}, browser running: ${text}`)
+  }
   for (const part of ['#flame', '#threads']) {
     for (const kind of ['zoom in', 'pan', 'zoom out']) {
       const f = await frames(page, part, kind)
       console.log(`${path.basename(file)}: ${part} ${kind}: ${f.perSecond} frames per second, the longest took ${f.longest} ms`)
     }
   }
-  await page.close()
+  await browser.close()
 }
-await browser.close()
 rmSync(dir, { recursive: true })

@@ -20,7 +20,7 @@ const (
 
 // A fitted is page data that fits.
 type fitted struct {
-	data    []byte // compressed
+	blocks  []block
 	notes   []string
 	reduced bool // details were left out
 }
@@ -35,7 +35,7 @@ func fit(r *recording, h *pageHeader, more []block, maxBytes int64) (*fitted, er
 		if err != nil {
 			return nil, err
 		}
-		size = pageSize(r.title(), append(more, block{"data", page.data}))
+		size = pageSize(r.title(), slices.Concat(page.blocks, more))
 		if size <= maxBytes {
 			page.reduced = attempt > 0
 			return page, nil

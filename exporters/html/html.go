@@ -164,7 +164,7 @@ func (s *Sink) Close() error {
 		return err
 	}
 	s.rec.finish()
-	header := &pageHeader{generator: "ntconv " + version(s.o.Version), events: s.done.Events}
+	header := &pageHeader{generator: "ntconv " + version(s.o.Version), events: s.done.Events, whole: s.o.DataOnly}
 	s.summarize()
 	if s.o.Answers != nil {
 		header.can, header.cannot = s.o.Answers(s.done)
@@ -179,10 +179,10 @@ func (s *Sink) Close() error {
 	}
 	if s.o.DataOnly {
 		var n int
-		n, err = s.w.Write(page.data)
+		n, err = s.w.Write(page.blocks[0].data)
 		s.done.Bytes = int64(n)
 	} else {
-		s.done.Bytes, err = writePage(s.w, s.rec.title(), append([]block{{"data", page.data}}, more...))
+		s.done.Bytes, err = writePage(s.w, s.rec.title(), slices.Concat(page.blocks, more))
 	}
 	s.done.Notes, s.done.Reduced = page.notes, page.reduced
 	return err

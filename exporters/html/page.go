@@ -21,8 +21,9 @@ var pageFiles embed.FS
 // styles are the style sheets in their order.
 var styles = []string{"vendor/uPlot.min.css", "page.css", "page-views.css"}
 
-// A template is the page without title and data: parts[0], title, parts[1], data, parts[2].
-type template [3]string
+// A template is the page without its title and blocks: template[0], title, template[1], blocks, template[2] with the script, the
+// rest, template[3]. The script begins while the browser still reads the rest.
+type template [4]string
 
 // pageTemplate returns the template. The parts of the page are constant, so it panics if they do not fit together.
 var pageTemplate = sync.OnceValue(func() template {
@@ -52,22 +53,25 @@ func newTemplate(files embed.FS) (t template, err error) {
 		return t, err
 	}
 	head, rest, ok1 := strings.Cut(index, "{{title}}")
-	middle, tail, ok2 := strings.Cut(rest, "{{data}}")
-	if !ok1 || !ok2 || !strings.Contains(index, code) {
-		return t, fmt.Errorf("index.html: want the placeholders policy, title, css, data and code, in this order")
+	middle, last, ok2 := strings.Cut(rest, "{{data}}")
+	run, tail, ok3 := strings.Cut(last, "{{rest}}")
+	if !ok1 || !ok2 || !ok3 || !strings.Contains(run, code) {
+		return t, fmt.Errorf("index.html: want the placeholders policy, css, title, data, code and rest, data before the others")
 	}
-	return template{head, middle, tail}, nil
+	return template{head, middle, run, tail}, nil
 }
 
-// script returns the script of the page: the library, then the modules without imports and exports.
+// script returns the script of the page: the library, then the modules without imports and exports, all in one block, because
+// a script that is no module runs as soon as it has been read, and shares the names outside of blocks with the browser.
 func script(read func(name string) string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "\n/*\n%s*/\nconst uPlot = (() => {\n", read("vendor/uPlot.LICENSE"))
+	fmt.Fprintf(&b, "\n/*\n%s*/\n'use strict';\n{\nconst uPlot = (() => {\n", read("vendor/uPlot.LICENSE"))
 	appendModule(&b, read("vendor/uPlot.esm.js"))
 	b.WriteString("return uPlot; })();\n")
 	for name := range strings.FieldsSeq(read("modules.txt")) {
 		appendModule(&b, read(name))
 	}
+	b.WriteString("}\n")
 	return b.String()
 }
 
@@ -120,18 +124,25 @@ func writePage(w io.Writer, title string, blocks []block) (int64, error) {
 	t := pageTemplate()
 	var out bytes.Buffer
 	out.WriteString(t[0] + html.EscapeString(title) + t[1])
+	var rest []block
 	for _, b := range blocks {
-		fmt.Fprintf(&out, blockBegin, b.id)
-		e := base64.NewEncoder(base64.StdEncoding, &out)
-		if _, err := e.Write(b.data); err != nil {
-			return 0, err
+		if b.id == "rest" {
+			rest = append(rest, b)
+		} else {
+			b.append(&out)
 		}
-		if err := e.Close(); err != nil {
-			return 0, err
-		}
-		out.WriteString(blockEnd)
 	}
 	out.WriteString(t[2])
+	for _, b := range rest {
+		b.append(&out)
+	}
+	out.WriteString(t[3])
 	n, err := w.Write(out.Bytes())
 	return int64(n), err
+}
+
+func (b block) append(out *bytes.Buffer) {
+	fmt.Fprintf(out, blockBegin, b.id)
+	out.WriteString(base64.StdEncoding.EncodeToString(b.data))
+	out.WriteString(blockEnd)
 }

@@ -9,7 +9,8 @@ import (
 )
 
 // The format of page data, which docs/html.md specifies: the magic number, the length of the header, the header in JSON
-// and the columns. This file is the only place of the encoding; pagetables.go has the tables.
+// and the columns, and in a block of its own the rest of the strings and columns. This file is the only place of the
+// encoding; pagetables.go has the tables.
 const (
 	pageMagic   = "ntcpage1"
 	pageVersion = 1
@@ -27,6 +28,7 @@ type pageHeader struct {
 	generator   string
 	events      int64
 	can, cannot []Answer
+	whole       bool // without a rest
 }
 
 // headerJSON is the header in JSON.
@@ -100,9 +102,16 @@ type pageWriter struct {
 	header  headerJSON
 	strings texts
 	columns []byte
+	first   cut // what the first picture needs; the rest is in a block of its own
 	part    part
 	sizes   [parts]int // bytes of the columns and the new strings of each part
 }
+
+// A cut is a place in page data: numbers of strings and of bytes of columns.
+type cut struct{ strings, columns int }
+
+// cut ends what the first picture needs.
+func (w *pageWriter) cut() { w.first = cut{len(w.strings.list), len(w.columns)} }
 
 // A part is a part of page data that can be reduced.
 type part uint8
@@ -203,19 +212,35 @@ func (t pageTable) column(name, kind string, write func() (omit bool)) {
 	t.info.Columns[name] = &columnJSON{At: at, Length: len(t.w.columns) - at, Type: kind}
 }
 
-// bytes returns the page data, compressed. It is the same for equal contents.
-func (w *pageWriter) bytes() ([]byte, error) {
-	if w.header.Strings = w.strings.list; len(w.header.Strings) == 0 {
-		w.header.Strings = []string{""}
+// blocks returns the page data, compressed: what the first picture needs and the rest, or all in one block. It is the same for
+// equal contents.
+func (w *pageWriter) blocks(whole bool) ([]block, error) {
+	if whole {
+		w.cut()
 	}
-	var header bytes.Buffer
-	e := json.NewEncoder(&header)
+	strings := w.strings.list
+	if len(strings) == 0 {
+		strings = []string{""}
+	}
+	first := max(1, w.first.strings) // the empty string is the first one
+	w.header.Strings = strings[:first]
+	data, err := piece(pageMagic, &w.header, w.columns[:w.first.columns])
+	if err != nil || whole {
+		return []block{{"data", data}}, err
+	}
+	rest, err := piece("", strings[first:], w.columns[w.first.columns:])
+	return []block{{"data", data}, {"rest", rest}}, err
+}
+
+// piece returns a magic number, the length of a header, the header in JSON and columns, compressed.
+func piece(magic string, header any, columns []byte) ([]byte, error) {
+	var text bytes.Buffer
+	e := json.NewEncoder(&text)
 	e.SetEscapeHTML(false) // the page has the data as base64
-	if err := e.Encode(&w.header); err != nil {
+	if err := e.Encode(header); err != nil {
 		return nil, err
 	}
-	prefix := binary.LittleEndian.AppendUint32([]byte(pageMagic), uint32(header.Len()))
-	return compress(prefix, header.Bytes(), w.columns)
+	return compress(binary.LittleEndian.AppendUint32([]byte(magic), uint32(text.Len())), text.Bytes(), columns)
 }
 
 // compress returns the concatenated parts, compressed with gzip.

@@ -16,7 +16,6 @@ import (
 // kind's total below which frames are merged.
 func encode(r *recording, h *pageHeader, narrow float64) (*fitted, [parts]int, error) {
 	w := &pageWriter{header: headerJSON{Version: pageVersion, Generator: h.generator, Tables: map[string]*tableJSON{}}}
-	w.strings.id("") // nothing else has the number 0
 	p := &pageTables{pageWriter: w, r: r, start: r.info.StartNanos, nodes: prune(r, narrow)}
 	p.writeOwners()
 	w.measure(partTree)
@@ -31,8 +30,8 @@ func encode(r *recording, h *pageHeader, narrow float64) (*fitted, [parts]int, e
 	w.measure(partOwners)
 	notes := notesOf(r, narrow)
 	p.writeTrace(h, notes)
-	data, err := w.bytes()
-	return &fitted{data: data, notes: notes}, w.sizes, err
+	blocks, err := w.blocks(h.whole)
+	return &fitted{blocks: blocks, notes: notes}, w.sizes, err
 }
 
 // pageTables writes the tables of a recording.
@@ -96,7 +95,9 @@ func (p *pageTables) writeTree() {
 
 // writeKinds writes the samples of all kinds, each as a table.
 func (p *pageTables) writeKinds() {
-	for _, k := range p.r.samples.kinds() {
+	kinds := p.r.samples.kinds()
+	list := make([]pageTable, len(kinds))
+	for i, k := range kinds {
 		head := kindJSON{
 			Name: k.kind.String(), One: k.kind.Noun(1), Many: k.kind.Noun(2), Bin: k.bin, Main: p.r.samples.mainType(k),
 			Estimated: k.estimated, Values: []valueJSON{},
@@ -105,18 +106,52 @@ func (p *pageTables) writeKinds() {
 			head.Values = append(head.Values, valueJSON{t.Type, t.Unit})
 		}
 		p.header.Kinds = append(p.header.Kinds, head)
-		p.writeSamples(k)
+		list[i] = p.table("samples_"+k.kind.String(), len(k.rows))
+	}
+	first := p.shownFirst(kinds)
+	for i := range first {
+		p.writeStacks(list[i], kinds[i])
+	}
+	p.cut()
+	for i, k := range kinds {
+		if i >= first {
+			p.writeStacks(list[i], k)
+		}
+		p.writeSamples(list[i], k)
 	}
 }
 
-func (p *pageTables) writeSamples(k *kindSamples) {
+// shownFirst returns the number of kinds that the first picture needs: up to the first kind with a frame, which the page shows
+// first, or without one up to the first kind with samples.
+func (p *pageTables) shownFirst(kinds []*kindSamples) int {
+	framed := func(k *kindSamples) bool {
+		return slices.ContainsFunc(k.rows, func(r sampleRow) bool {
+			n := p.nodes.of(p.r.tree, r.stack)
+			return n >= 0 && p.nodes.nodes[n].frame >= 0
+		})
+	}
+	if i := slices.IndexFunc(kinds, framed); i >= 0 {
+		return i + 1
+	}
+	return slices.IndexFunc(kinds, func(k *kindSamples) bool { return len(k.rows) > 0 }) + 1
+}
+
+// writeStacks writes the columns of samples that a flame graph needs.
+func (p *pageTables) writeStacks(t pageTable, k *kindSamples) {
+	t.refs("node", func(i int) int32 { return p.nodes.of(p.r.tree, k.rows[i].stack) })
+	t.texts("subject", func(i int) string { return p.r.samples.texts.at(k.rows[i].subject) })
+	t.ints("count", 1, func(i int) int64 { return k.rows[i].count })
+	for v, column := range k.values {
+		t.ints("value_"+strconv.Itoa(v), 0, func(i int) int64 { return column[i] })
+	}
+}
+
+// writeSamples writes the other columns of samples.
+func (p *pageTables) writeSamples(t pageTable, k *kindSamples) {
 	s := p.r.samples
-	t := p.table("samples_"+k.kind.String(), len(k.rows))
 	t.deltas("time", func(i int) int64 { return p.since(k.rows[i].time) })
 	t.refs("thread", func(i int) int32 { return k.rows[i].thread - 1 })
-	t.refs("node", func(i int) int32 { return p.nodes.of(p.r.tree, k.rows[i].stack) })
 	t.texts("state", func(i int) string { return s.texts.at(k.rows[i].state) })
-	t.texts("subject", func(i int) string { return s.texts.at(k.rows[i].subject) })
 	t.refs("span", func(i int) int32 {
 		if n := k.rows[i].span; n > 0 {
 			return p.span(s.keys[n-1], true)
@@ -124,10 +159,6 @@ func (p *pageTables) writeSamples(k *kindSamples) {
 		return -1
 	})
 	t.texts("source", func(i int) string { return rows.SourceName(k.kind, k.rows[i].source) })
-	t.ints("count", 1, func(i int) int64 { return k.rows[i].count })
-	for v, column := range k.values {
-		t.ints("value_"+strconv.Itoa(v), 0, func(i int) int64 { return column[i] })
-	}
 }
 
 // indexSpans numbers the spans by their IDs.

@@ -155,7 +155,7 @@ func (p *profile) evented(t testing.TB, used []bool) int64 {
 func typeOf(name string) string { return name[strings.LastIndex(name, ": ")+2:] }
 
 // numbers finds the process and the thread in the name of a profile.
-var numbers = regexp.MustCompile(`^(?:.*? \(|process )(\d+)\)?(?: (?:.* \(|thread )(\d+)\)?)?: `)
+var numbers = regexp.MustCompile(`^(?:process |.*? \()(\d+)\)?(?: (?:.* \(|thread )(\d+)\)?)?: `)
 
 // sums returns the sums of the profiles of threads, and of those of all threads.
 func (f *file) sums(t testing.TB) (threads, all stacksums.Sums) {

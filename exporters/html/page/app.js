@@ -227,8 +227,8 @@ function listenToKeys(store) {
 }
 
 /**
- * ShowParts creates the parts: first those that a reader sees first, then the others, so that the first picture does
- * not wait for them.
+ * ShowParts creates the parts: first those that a reader sees first, then, when the rest of the data has been read, the
+ * others, so that the first picture does not wait for them. Until then nothing can be selected.
  * @param {Store} store
  * @param {any} diff
  */
@@ -240,15 +240,18 @@ async function showParts(store, diff) {
   showWhatExists(store);
   createPart('head', (root) => createHead(root, store, {parts: visibleParts, showKeys}));
   part('main').hidden = false;
+  part('main').inert = true;
   createPart('filters', (root) => createFilters(root, store));
   if (!part('flame').hidden) createPart('flame', (root) => createFlame(root, store));
   createPart('compare', (root) => createCompare(root, store, diff,
     () => reveal(part('flame').hidden ? 'tables' : 'flame')));
-  listenToKeys(store);
-  printInLight(store);
   document.getElementById('status')?.remove();
   await nextPicture();
   performance.mark('first picture');
+  await readRest(store.trace);
+  part('main').inert = false;
+  listenToKeys(store);
+  printInLight(store);
   createPart('time', (root) => createStrip(root, store));
   await nextPicture();
   createPart('tables', (root) => createTables(root, store));
@@ -259,6 +262,18 @@ async function showParts(store, diff) {
     '. This file contains everything it shows; it sends and loads nothing.');
   showLinks(part('head'), visibleParts());
   document.documentElement.dataset.ready = 'true';
+}
+
+/**
+ * ReadRest adds the rest of the data, which follows the script in the page, unless that has been done.
+ * @param {Trace} trace
+ */
+async function readRest(trace) {
+  if (document.readyState === 'loading') {
+    await new Promise((resolve) => document.addEventListener('DOMContentLoaded', resolve, {once: true}));
+  }
+  const rest = await readBlock('rest');
+  if (rest) await reading('the element "rest" has an invalid header', () => trace.addRest(rest), true);
 }
 
 /**
@@ -305,6 +320,7 @@ export async function main() {
     const before = await readBlock('before'), diff = await readBlock('diff');
     const trace = await traceOf('data', bytes);
     document.title = (trace.trace.program || trace.trace.name || 'Recording') + ' – ntconv';
+    if (before) await readRest(trace); // its first kind may be one that only BEFORE has stacks of
     const store = new Store(trace, before ? await traceOf('before', before) : null);
     await showParts(store, diff && await reading('the element "diff" is not JSON',
       () => JSON.parse(new TextDecoder().decode(diff))));

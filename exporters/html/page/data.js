@@ -1,4 +1,4 @@
-// Decoding of page data, version 1: a header in JSON and tables of columns. docs/html.md describes the format.
+// Decoding of page data, version 1: a header in JSON, tables of columns, and a rest. docs/html.md describes the format.
 
 /** @typedef {{at: number, length: number, type: string}} ColumnInfo */
 /** @typedef {{rows: number, columns: Record<string, ColumnInfo>}} TableInfo */
@@ -32,9 +32,34 @@ export class Data {
    */
   constructor(header, columns) {
     this.header = header;
-    this.columns = columns;
+    /** @type {{at: number, bytes: Uint8Array}[]} columns of the data and of its rest; a column is in one of them */
+    this.pieces = [{at: 0, bytes: columns}];
     /** @type {Map<string, Table>} */
     this.tables = new Map();
+  }
+
+  /**
+   * AddRest adds the columns and the strings of the rest.
+   * @param {Uint8Array} rest
+   */
+  addRest(rest) {
+    const {json, columns} = readPiece(rest, 0, 'rest of the page data');
+    if (!Array.isArray(json)) throw new Error('rest of the page data: want a list of strings');
+    for (const text of json) this.header.strings.push(String(text));
+    const last = this.pieces[this.pieces.length - 1];
+    this.pieces.push({at: last.at + last.bytes.length, bytes: columns});
+  }
+
+  /**
+   * Bytes returns the bytes of a column, or null if they are outside of the data that has been read.
+   * @param {ColumnInfo} column
+   */
+  bytes({at, length}) {
+    for (const piece of this.pieces) {
+      const begin = at - piece.at;
+      if (begin >= 0 && length >= 0 && begin + length <= piece.bytes.length) return piece.bytes.subarray(begin, begin + length);
+    }
+    return null;
   }
 
   /**
@@ -46,7 +71,7 @@ export class Data {
     let table = this.tables.get(name);
     if (!table) {
       const info = Object.hasOwn(this.header.tables, name) ? this.header.tables[name] : {rows: 0, columns: {}};
-      table = new Table(name, info, this.columns);
+      table = new Table(name, info, this);
       this.tables.set(name, table);
     }
     return table;
@@ -58,12 +83,12 @@ export class Table {
   /**
    * @param {string} name
    * @param {TableInfo} info
-   * @param {Uint8Array} bytes
+   * @param {Data} data
    */
-  constructor(name, info, bytes) {
+  constructor(name, info, data) {
     this.name = name;
     this.info = info;
-    this.bytes = bytes;
+    this.data = data;
     this.rows = info.rows;
     /** @type {Map<string, Float64Array | Int32Array>} */
     this.cache = new Map();
@@ -121,12 +146,9 @@ export class Table {
       out.fill(absent);
       return;
     }
-    const {at, length, type} = this.info.columns[column];
-    if (!(at >= 0) || !(length >= 0) || at + length > this.bytes.length) {
-      throw new Error(`column ${column} of table ${this.name}: outside of the data`);
-    }
-    const bytes = this.bytes.subarray(at, at + length);
-    const complete = decodeColumn(bytes, type, out);
+    const info = this.info.columns[column], bytes = this.data.bytes(info);
+    if (!bytes) throw new Error(`column ${column} of table ${this.name}: outside of the data`);
+    const complete = decodeColumn(bytes, info.type, out);
     if (!complete) throw new Error(`column ${column} of table ${this.name}: want ${this.rows} rows, got other data`);
   }
 }
@@ -243,13 +265,26 @@ function addExactDifferences(bytes, out) {
 export function decode(bytes) {
   const magic = String.fromCharCode(...bytes.subarray(0, pageMagic.length));
   if (magic !== pageMagic) throw new Error('not page data: want ' + pageMagic + ' at byte 0');
-  if (bytes.length < 12) throw new Error('truncated page data: no header');
-  const length = new DataView(bytes.buffer, bytes.byteOffset).getUint32(8, true);
-  if (12 + length > bytes.length) throw new Error('truncated page data: the header has ' + length + ' bytes');
-  /** @type {Partial<Header>} */
-  const raw = JSON.parse(new TextDecoder().decode(bytes.subarray(12, 12 + length)));
+  const {json, columns} = readPiece(bytes, pageMagic.length, 'page data');
+  const raw = /** @type {Partial<Header>} */ (json);
   if (raw.version !== 1) throw new Error('page data has version ' + raw.version + ', want 1');
-  return new Data(withDefaults(raw), bytes.subarray(12 + length));
+  return new Data(withDefaults(raw), columns);
+}
+
+/**
+ * ReadPiece reads a length, JSON of this length and the columns after it.
+ * @param {Uint8Array} bytes
+ * @param {number} at of the length
+ * @param {string} what
+ * @returns {{json: any, columns: Uint8Array}}
+ */
+function readPiece(bytes, at, what) {
+  const begin = at + 4;
+  if (bytes.length < begin) throw new Error(`truncated ${what}: no header`);
+  const length = new DataView(bytes.buffer, bytes.byteOffset).getUint32(at, true);
+  if (begin + length > bytes.length) throw new Error(`truncated ${what}: the header has ${length} bytes`);
+  const end = begin + length;
+  return {json: JSON.parse(new TextDecoder().decode(bytes.subarray(begin, end))), columns: bytes.subarray(end)};
 }
 
 /**
@@ -294,7 +329,31 @@ export async function decompress(base64) {
     throw new Error('this browser cannot decompress the data (it has no DecompressionStream); ' +
       'open the page in Chromium 80, Firefox 113, Safari 16.4 or a later version');
   }
-  const compressed = fromBase64(base64.trim());
-  const stream = new Blob([compressed]).stream().pipeThrough(new DecompressionStream('gzip'));
-  return new Uint8Array(await new Response(stream).arrayBuffer());
+  const compressed = new ReadableStream({start: (controller) => {
+    controller.enqueue(fromBase64(base64.trim()));
+    controller.close();
+  }});
+  return readAll(compressed.pipeThrough(new DecompressionStream('gzip')).getReader());
+}
+
+/**
+ * ReadAll reads a stream by its chunks, because a Response or a Blob would wait for the parser of the page in between.
+ * @param {ReadableStreamDefaultReader<Uint8Array>} reader
+ * @returns {Promise<Uint8Array>}
+ */
+async function readAll(reader) {
+  /** @type {Uint8Array[]} */
+  const chunks = [];
+  let size = 0;
+  for (let next = await reader.read(); !next.done; next = await reader.read()) {
+    chunks.push(next.value);
+    size += next.value.length;
+  }
+  const out = new Uint8Array(size);
+  let at = 0;
+  for (const chunk of chunks) {
+    out.set(chunk, at);
+    at += chunk.length;
+  }
+  return out;
 }

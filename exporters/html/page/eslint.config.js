@@ -7,7 +7,7 @@ function readonly(name) {
 }
 
 const browser = Object.fromEntries(['document', 'window', 'navigator', 'location', 'history', 'requestAnimationFrame',
-  'cancelAnimationFrame', 'getComputedStyle', 'matchMedia', 'DecompressionStream', 'Blob', 'Response', 'TextDecoder',
+  'cancelAnimationFrame', 'getComputedStyle', 'matchMedia', 'DecompressionStream', 'ReadableStream', 'TextDecoder',
   'TextEncoder', 'URL', 'Node', 'Element', 'HTMLElement', 'HTMLInputElement', 'HTMLSelectElement',
   'HTMLTextAreaElement', 'HTMLCanvasElement', 'HTMLButtonElement', 'HTMLDetailsElement', 'HTMLDialogElement',
   'HTMLTableRowElement', 'ResizeObserver', 'IntersectionObserver', 'atob', 'btoa', 'performance', 'setTimeout',

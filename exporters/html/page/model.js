@@ -55,6 +55,17 @@ export class Trace {
     this.spanTrees = new Map();
   }
 
+  /**
+   * AddRest adds the rest of the data. Before it, only the tables of stacks, processes and threads, and the stacks, types,
+   * counts and values of the first kind with stacks may be used.
+   * @param {Uint8Array} rest
+   */
+  addRest(rest) {
+    const known = this.header.strings.length;
+    this.data.addRest(rest);
+    for (let i = known; i < this.header.strings.length; i++) this.strings.push(visible(this.header.strings[i]));
+  }
+
   /** Begin returns the first time that is shown, normally 0. */
   get begin() {
     return (this.times ??= bounds(this)).begin;
@@ -269,13 +280,18 @@ function readSpans(data) {
 function readCounters(data) {
   const t = data.table('counter_values');
   const all = data.header.series;
-  return {all, rows: t.rows, series: t.indexes('series', -1), time: t.numbers('time'), value: t.numbers('value')};
+  return lazy({
+    all: () => all, rows: () => t.rows, series: () => t.indexes('series', -1), time: () => t.numbers('time'),
+    value: () => t.numbers('value'),
+  });
 }
 
 /** @param {Data} data */
 function readLosses(data) {
   const t = data.table('losses');
-  return {rows: t.rows, time: t.numbers('time'), thread: t.indexes('thread', -1), lost: t.numbers('lost')};
+  return lazy({
+    rows: () => t.rows, time: () => t.numbers('time'), thread: () => t.indexes('thread', -1), lost: () => t.numbers('lost'),
+  });
 }
 
 /**
@@ -449,6 +465,7 @@ export function selected(trace, state, kindIndex = state.kind) {
  * @returns {Int32Array}
  */
 function selectSamples(trace, state, samples, hideWaits) {
+  if (!hideWaits && isEverything(state)) return new Int32Array(samples.rows).map((_, i) => i); // needs no column
   const {thread, node, span, subject} = samples;
   const first = state.from === null ? 0 : firstAtLeast(samples.time, state.from, 0, samples.rows);
   const last = state.to === null ? samples.rows : firstAtLeast(samples.time, state.to, 0, samples.rows);
@@ -465,6 +482,14 @@ function selectSamples(trace, state, samples, hideWaits) {
     out[n++] = i;
   }
   return out.subarray(0, n);
+}
+
+/**
+ * IsEverything reports whether no sample of a kind is excluded, unless waits are hidden.
+ * @param {State} state
+ */
+function isEverything({from, to, process, thread, span, subject}) {
+  return from === null && to === null && process < 0 && thread < 0 && span < 0 && subject === '';
 }
 
 /**

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -20,7 +21,7 @@ func TestHTMLComparison(t *testing.T) {
 	succeed(t, dir, "to", "html", before, "-o", "before.html")
 	succeed(t, dir, "to", "html", after, "-o", "after.html")
 	for id, alone := range map[string]string{"before": "before.html", "data": "after.html"} {
-		if blockOf(t, dir, "change.html", id) != blockOf(t, dir, alone, "data") {
+		if !reflect.DeepEqual(pageOfFile(t, dir, "change.html", id), pageOfFile(t, dir, alone, "data")) {
 			t.Errorf("%s: the data of a comparison differs from that of the input alone", id)
 		}
 	}
@@ -43,11 +44,7 @@ func TestHTMLComparison(t *testing.T) {
 func TestHTMLAnswers(t *testing.T) {
 	dir := t.TempDir()
 	succeed(t, dir, "to", "html", trace(t, "cpu-env"), "-o", "x.html")
-	b, err := os.ReadFile(filepath.Join(dir, "x.html"))
-	must(t, err)
-	page, err := pagedata.Decode(b, "data")
-	must(t, err)
-	header := page.Header
+	header := pageOfFile(t, dir, "x.html", "data").Header
 	if len(header.Trace.Can) == 0 || !strings.HasPrefix(header.Trace.Can[0].Command, "ntconv top --kind wall ") {
 		t.Errorf("can: %+v", header.Trace.Can)
 	}
@@ -79,6 +76,16 @@ func TestViewPage(t *testing.T) {
 		}
 		v.end()
 	}
+}
+
+// pageOfFile returns the decoded data with an id of a page.
+func pageOfFile(t *testing.T, dir, name, id string) *pagedata.Page {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(dir, name))
+	must(t, err)
+	page, err := pagedata.Decode(b, id)
+	must(t, err)
+	return page
 }
 
 // blockOf returns the content of an element of a page, "" if there is none.

@@ -30,7 +30,8 @@ type Batch struct {
 	mu    sync.Mutex
 	list  []*staged
 	bytes int64
-	since time.Time // of the first element of list
+	since time.Time     // of the first element of list
+	wait  time.Duration // batchWait, except in tests
 }
 
 // A staged trace has been converted and waits to be published.
@@ -41,7 +42,7 @@ type staged struct {
 }
 
 // NewBatch returns an empty batch.
-func (d *Dataset) NewBatch() *Batch { return &Batch{d: d} }
+func (d *Dataset) NewBatch() *Batch { return &Batch{d: d, wait: batchWait} }
 
 // Add takes over an addition whose Outputs have been committed: it ends it. done is called once, when the trace is in the dataset
 // or cannot be added, in this call of Add, a later one or in Flush. Add sets UID, SHA256 and Bytes in m.
@@ -59,7 +60,7 @@ func (b *Batch) Add(a *Addition, m *Manifest, done func(error)) {
 	b.list = append(b.list, s)
 	b.bytes += m.Bytes
 	var full []*staged
-	if len(b.list) >= batchTraces || b.bytes >= batchBytes || time.Since(b.since) > batchWait {
+	if len(b.list) >= batchTraces || b.bytes >= batchBytes || time.Since(b.since) > b.wait {
 		full, b.list, b.bytes = b.list, nil, 0
 	}
 	b.mu.Unlock()

@@ -13,6 +13,7 @@ import (
 	"io"
 	"math"
 	"regexp"
+	"slices"
 )
 
 // A Page is decoded page data.
@@ -70,7 +71,35 @@ func Decode(page []byte, id string) (*Page, error) {
 	if err != nil {
 		return nil, err
 	}
-	return decode(data)
+	p, err := decode(data)
+	if err != nil {
+		return nil, err
+	}
+	if id == "data" {
+		if err := p.addRest(page); err != nil {
+			return nil, fmt.Errorf("rest: %w", err)
+		}
+	}
+	return p, p.check()
+}
+
+// addRest adds the strings and columns of the element "rest".
+func (p *Page) addRest(page []byte) error {
+	data, err := Block(page, "rest")
+	if err != nil {
+		return err
+	}
+	if len(data) < 4 || int64(binary.LittleEndian.Uint32(data)) > int64(len(data)-4) {
+		return errors.New("no strings")
+	}
+	n := 4 + int(binary.LittleEndian.Uint32(data))
+	var texts []string
+	if err := json.Unmarshal(data[4:n], &texts); err != nil {
+		return err
+	}
+	p.Header.Strings = append(p.Header.Strings, texts...)
+	p.columns = append(slices.Clip(p.columns), data[n:]...)
+	return nil
 }
 
 // Block returns the decompressed content of an element of a page: page data, or the JSON with the id "diff".
@@ -108,7 +137,7 @@ func decode(data []byte) (*Page, error) {
 	if p.Header.Version != 1 || len(p.Header.Strings) == 0 || p.Header.Strings[0] != "" {
 		return nil, fmt.Errorf("version %d, strings %.3q", p.Header.Version, p.Header.Strings)
 	}
-	return p, p.check()
+	return p, nil
 }
 
 // check decodes all columns.

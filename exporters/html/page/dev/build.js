@@ -21,12 +21,12 @@ export function moduleNames() {
 export function script() {
   const library = read('vendor/uPlot.esm.js').replace(/^export \{ uPlot as default \};$/m, '')
     .replace(/^export /gm, '');
-  const parts = ['const uPlot = (() => {\n' + library + '\nreturn uPlot; })();\n'];
+  const parts = ["'use strict';\n{\nconst uPlot = (() => {\n" + library + '\nreturn uPlot; })();\n'];
   for (const name of moduleNames()) {
     const lines = read(name).split('\n').filter((line) => !line.startsWith('import '));
     parts.push(lines.map((line) => line.replace(/^export /, '')).join('\n'));
   }
-  return parts.join('\n');
+  return parts.join('\n') + '}\n';
 }
 
 /** @param {string} text */
@@ -34,7 +34,7 @@ const hash = (text) => "'sha256-" + createHash('sha256').update(text).digest('ba
 
 /**
  * Assemble returns a page.
- * @param {{data: Uint8Array, before?: Uint8Array, diff?: Uint8Array, title?: string}} blocks
+ * @param {{data: Uint8Array, rest?: Uint8Array, before?: Uint8Array, diff?: Uint8Array}} blocks
  * @returns {string}
  */
 export function assemble(blocks) {
@@ -43,12 +43,13 @@ export function assemble(blocks) {
   const css = '\n' + styles.map(read).join('\n');
   const policy = `default-src 'none'; script-src ${hash(code)}; style-src ${hash(css)}; img-src data: blob:; ` +
     "base-uri 'none'; form-action 'none'";
-  const data = ['data', 'before', 'diff'].map((id) => {
+  /** @param {string[]} ids */
+  const elements = (...ids) => ids.map((id) => {
     const bytes = /** @type {Record<string, any>} */ (blocks)[id];
-    return bytes ? `<script type="text/plain" id="${id}">${gzipSync(bytes).toString('base64')}</script>` : '';
-  });
+    return bytes ? `<script type="text/plain" id="${id}">${gzipSync(bytes).toString('base64')}</script>\n` : '';
+  }).join('');
   /** @type {Record<string, string>} */
-  const values = {policy, title: 'ntconv', css, data: data.filter((d) => d).join('\n'), code};
+  const values = {policy, title: 'ntconv', css, data: elements('data', 'before', 'diff'), code, rest: elements('rest')};
   return read('index.html').replace(/\{\{(\w+)\}\}/g, (_, name) => values[name]);
 }
 

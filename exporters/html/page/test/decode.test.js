@@ -3,8 +3,10 @@ import assert from 'node:assert/strict';
 import {gzipSync} from 'node:zlib';
 import {test} from 'node:test';
 import {decode, decodeColumn, decompress} from '../data.js';
-import {Trace} from '../model.js';
-import {encode, hostileNames, random, synthetic, varints} from './synthetic.js';
+import {initialState, selected, Trace} from '../model.js';
+import {groupSamples} from '../stacks.js';
+import {functionTotals} from '../totals.js';
+import {encode, encodePieces, hostileNames, random, synthetic, syntheticPieces, varints} from './synthetic.js';
 
 /** @param {bigint[]} values */
 function roundTrip(values) {
@@ -96,4 +98,33 @@ test('spans outside of the recording do not extend its time', () => {
   const trace = new Trace(data);
   trace.spans.time[0] = -2e17;
   assert.ok(trace.begin >= 0 && trace.end >= trace.trace.duration_ns);
+});
+
+test('the data suffices for the first picture, and with its rest it is that of one piece', () => {
+  const options = {samples: 500, spans: 20, slices: 30}, pieces = syntheticPieces(options);
+  const whole = new Trace(decode(synthetic(options))), trace = new Trace(decode(pieces.data));
+  /** @param {Trace} t */
+  const picture = (t) => functionTotals(t, groupSamples(t, initialState(t)));
+  assert.deepEqual(picture(trace), picture(whole));
+  assert.throws(() => trace.end, /outside of the data/);
+  trace.addRest(pieces.rest);
+  assert.deepEqual(trace.strings, whole.strings);
+  for (const [name, table] of Object.entries(whole.header.tables)) {
+    for (const column of Object.keys(table.columns)) {
+      assert.deepEqual(trace.data.table(name).numbers(column), whole.data.table(name).numbers(column), name + '.' + column);
+    }
+  }
+  const state = {...initialState(trace), from: 1e9, thread: 1};
+  assert.deepEqual(selected(trace, state), selected(whole, state));
+});
+
+test('a malformed rest is an error with a sentence', () => {
+  const {data, rest} = encodePieces({kinds: [], strings: ['', 'a']}, {losses: {time: [1, 2]}}, () => false, 1);
+  for (const bad of [new Uint8Array(0), rest.subarray(0, 3), rest.subarray(0, 6)]) {
+    assert.throws(() => decode(data).addRest(bad), /truncated rest/);
+  }
+  assert.throws(() => decode(data).addRest(Buffer.from('\u0002\0\0\0{}')), /want a list of strings/);
+  const short = decode(data);
+  short.addRest(rest.subarray(0, rest.length - 1));
+  assert.throws(() => short.table('losses').numbers('time'), /outside of the data/);
 });

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import {readdirSync, readFileSync} from 'node:fs';
 import {test} from 'node:test';
 import {assemble, moduleNames, script} from '../dev/build.js';
-import {synthetic} from './synthetic.js';
+import {syntheticPieces} from './synthetic.js';
 
 const page = new URL('../', import.meta.url);
 /** @param {string} name */
@@ -57,11 +57,11 @@ test('text never becomes HTML or code', () => {
 });
 
 test('a page is assembled completely', () => {
-  const html = assemble({data: synthetic({})});
-  assert.doesNotMatch(html, /\{\{(policy|title|css|data|code)\}\}/);
+  const html = assemble(syntheticPieces({}));
+  assert.doesNotMatch(html, /\{\{(policy|title|css|data|code|rest)\}\}/);
   assert.doesNotMatch(script(), /^(import|export) /m);
-  assert.equal(html.match(/<script/g)?.length, 2);
-  assert.equal(html.match(/<\/script/g)?.length, 2);
+  assert.equal(html.match(/<script/g)?.length, 3);
+  assert.equal(html.match(/<\/script/g)?.length, 3);
   assert.match(html, /script-src 'sha256-[\w+/]+=*'/);
   assert.doesNotMatch(html, / style="| on\w+="/);
 });

@@ -46,39 +46,64 @@ function smallDifferences(values) {
 
 /**
  * Encode writes page data. Columns are 'int' unless their name is time ('delta') or in floats.
- * @param {Record<string, unknown>} header without tables
+ * @param {Record<string, any>} header without tables
  * @param {Record<string, Record<string, ArrayLike<number | bigint>>>} tables
  * @returns {Uint8Array}
  */
 export function encode(header, tables) {
-  /** @type {Uint8Array[]} */
-  const parts = [];
-  let at = 0;
+  return encodePieces(header, tables, () => true, header.strings?.length).data;
+}
+
+/**
+ * EncodePieces writes page data and its rest, which has the columns that are not first, and the strings from a number on.
+ * @param {Record<string, any>} header without tables
+ * @param {Record<string, Record<string, ArrayLike<number | bigint>>>} tables
+ * @param {(table: string, column: string) => boolean} isFirst
+ * @param {number} strings
+ */
+export function encodePieces(header, tables, isFirst, strings) {
   /** @type {Record<string, {rows: number, columns: Record<string, {at: number, length: number, type: string}>}>} */
   const infos = {};
-  for (const [name, columns] of Object.entries(tables)) {
-    const rows = Object.values(columns)[0]?.length ?? 0;
-    infos[name] = {rows, columns: {}};
-    for (const [column, values] of Object.entries(columns)) {
-      const type = name === 'counter_values' && column === 'value' ? 'float' : column === 'time' ? 'delta' : 'int';
-      const part = type === 'float' ? new Uint8Array(Float64Array.from(/** @type {number[]} */ (values)).buffer) :
-        varints(type === 'delta' ? smallDifferences(values) : values);
-      infos[name].columns[column] = {at, length: part.length, type};
-      parts.push(part);
-      at += part.length;
+  let at = 0;
+  const [first, later] = [true, false].map((wanted) => {
+    const parts = [];
+    for (const [name, columns] of Object.entries(tables)) {
+      infos[name] ??= {rows: Object.values(columns)[0]?.length ?? 0, columns: {}};
+      for (const [column, values] of Object.entries(columns).filter(([c]) => isFirst(name, c) === wanted)) {
+        const {type, part} = encodeColumn(name, column, values);
+        infos[name].columns[column] = {at, length: part.length, type};
+        parts.push(part);
+        at += part.length;
+      }
     }
+    return parts;
+  });
+  const head = {version: 1, ...header, strings: header.strings?.slice(0, strings), tables: infos};
+  return {data: piece(pageMagic, head, first), rest: piece('', header.strings?.slice(strings) ?? [], later)};
+}
+
+/**
+ * @param {string} table
+ * @param {string} column
+ * @param {ArrayLike<number | bigint>} values
+ */
+function encodeColumn(table, column, values) {
+  if (table === 'counter_values' && column === 'value') {
+    return {type: 'float', part: new Uint8Array(Float64Array.from(/** @type {number[]} */ (values)).buffer)};
   }
-  const json = new TextEncoder().encode(JSON.stringify({version: 1, ...header, tables: infos}));
-  const out = Buffer.alloc(12 + json.length + at);
-  out.write(pageMagic, 0, 'ascii');
-  out.writeUInt32LE(json.length, 8);
-  out.set(json, 12);
-  let end = 12 + json.length;
-  for (const part of parts) {
-    out.set(part, end);
-    end += part.length;
-  }
-  return out;
+  if (column === 'time') return {type: 'delta', part: varints(smallDifferences(values))};
+  return {type: 'int', part: varints(values)};
+}
+
+/**
+ * @param {string} magic
+ * @param {unknown} json
+ * @param {Uint8Array[]} columns
+ */
+function piece(magic, json, columns) {
+  const text = Buffer.from(JSON.stringify(json)), length = Buffer.alloc(4);
+  length.writeUInt32LE(text.length);
+  return Buffer.concat([Buffer.from(magic, 'ascii'), length, text, ...columns]);
 }
 
 /**
@@ -248,11 +273,27 @@ function complete(options) {
 }
 
 /**
- * Synthetic returns page data.
+ * Synthetic returns page data in one piece.
  * @param {Options} [options]
  * @returns {Uint8Array}
  */
 export function synthetic(options = {}) {
+  const {header, tables} = recording(options);
+  return encode(header, tables);
+}
+
+/**
+ * SyntheticPieces returns page data and its rest.
+ * @param {Options} [options]
+ */
+export function syntheticPieces(options = {}) {
+  const {header, tables, stackTables, strings} = recording(options), kind = 'samples_' + header.kinds[0]?.name;
+  return encodePieces(header, tables, (table, column) => stackTables.includes(table) ||
+    (table === kind && /^(node|subject|count|value_)/.test(column)), strings);
+}
+
+/** @param {Options} options */
+function recording(options) {
   const o = complete(options), strings = new Strings();
   const {functions, frames} = makeFrames(strings, o);
   const known = [
@@ -263,21 +304,24 @@ export function synthetic(options = {}) {
   ];
   const kinds = Array.from({length: o.kinds}, (_, i) => ({main: 0, estimated: false, bin_ns: 0, ...(known[i] ??
     {name: 'kind' + i, one: 'event', many: 'events', values: [{type: 'kind' + i, unit: i % 2 ? 'nanoseconds' : 'widgets'}]})}));
+  const threads = Array.from({length: o.threads}, (_, i) => i);
   /** @type {Record<string, Record<string, ArrayLike<number>>>} */
-  const tables = {functions, frames, nodes: makeNodes(o)};
+  const tables = {functions, frames, nodes: makeNodes(o),
+    processes: {pid: [4242], name: [strings.of(o.hostile ? hostileNames[1] : o.name)], command: [0], runtime: [0]},
+    threads: {process: threads.map(() => 0), tid: threads.map((i) => 100 + i),
+      name: threads.map((i) => strings.of(i === 0 ? 'Main' : '.NET TP Worker')), first: threads.map(() => o.begin),
+      last: threads.map(() => o.begin + o.seconds * 1e9)}};
+  const stackTables = Object.keys(tables);
+  let firstStrings = strings.list.length;
   kinds.forEach((kind, i) => {
     tables['samples_' + kind.name] = makeSamples({...o, samples: i < 3 ? o.samples : Math.min(o.samples, 20)}, strings,
       o.seed + 10 + i, kind.values.length);
+    if (i === 0) firstStrings = strings.list.length;
   });
   tables.intervals = makeIntervals(o, strings);
   tables.spans = makeSpans(o, strings);
   tables.attribute_sets = {end: [1]};
   tables.attributes = {key: [strings.of('http.route')], value: [strings.of(o.hostile ? hostileNames[0] : '/orders')]};
-  tables.processes = {pid: [4242], name: [strings.of(o.hostile ? hostileNames[1] : o.name)], command: [0], runtime: [0]};
-  const threads = Array.from({length: o.threads}, (_, i) => i);
-  tables.threads = {process: threads.map(() => 0), tid: threads.map((i) => 100 + i),
-    name: threads.map((i) => strings.of(i === 0 ? 'Main' : '.NET TP Worker')), first: threads.map(() => o.begin),
-    last: threads.map(() => o.begin + o.seconds * 1e9)};
   tables.counter_values = {series: threads.map(() => 0), time: threads.map((i) => o.begin + i * 1e8),
     value: threads.map((i) => 30e6 + i * 1.5e6)};
   const header = {
@@ -293,7 +337,7 @@ export function synthetic(options = {}) {
       cannot: [{what: 'CPU time', command: 'ntconv collect --profile cpu'}],
     },
   };
-  return encode(header, tables);
+  return {header, tables, stackTables, strings: firstStrings};
 }
 
 /** @param {Uint8Array} data */
