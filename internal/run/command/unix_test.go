@@ -16,7 +16,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/testing/corpus"
@@ -135,9 +134,13 @@ func TestSignals(t *testing.T) {
 		must(t, err)
 		must(t, cmd.Start())
 		// The trace does not end, so the command waits for more.
-		go func() { _, _ = in.Write(unpacked(t, "cpu-env")[:200_000]) }()
+		read := make(chan bool)
+		go func() {
+			_, _ = in.Write(unpacked(t, "cpu-env")[:200_000])
+			close(read)
+		}()
 		if c.args[1] == "--frames" {
-			time.Sleep(300 * time.Millisecond) // its copy of the input has no name
+			<-read // its copy of the input has no name, but a pipe holds less than was written
 		} else {
 			waitFor(t, "a temporary file", func() bool { return len(files(t, dir)) == 1 })
 		}
