@@ -615,8 +615,11 @@ func TestRequest(t *testing.T) {
 func FuzzAnswer(f *testing.F) {
 	f.Add("application/json", []byte(`{"partialSuccess":{"rejectedSpans":"2"}}`), "1")
 	f.Add("application/x-protobuf", []byte{10, 2, 8, 1}, "Sun, 06 Nov 1994 08:49:37 GMT")
+	f.Add("text/plain", []byte("no"), "7")
+	f.Add("text/plain", []byte("no"), "12")
 	f.Fuzz(func(t *testing.T, kind string, body []byte, after string) {
-		var o, call outcome
+		to := &target{protocol: GRPC, signal: otlp.Traces}
+		o, call := outcome{target: to}, outcome{target: to}
 		o.accept(parse(kind, body))
 		if (o.verdict == accepted) != (o.err == nil) || o.partial != nil && (o.err != nil || o.partial.Rejected < 0) {
 			t.Errorf("%q: %+v", body, &o)
