@@ -16,7 +16,9 @@ import (
 // duckdb builds the companion of ntconv sql with DuckDB's library, which replaces DuckDB's command line program.
 var duckdb = sync.OnceValues(func() (string, error) {
 	program := filepath.Join(filepath.Dir(command), "companion", "ntconv-duckdb")
-	out, err := exec.Command("go", "build", "-C", "../duckdb", "-o", program, ".").CombinedOutput()
+	build := exec.Command("go", "build", "-C", "../duckdb", "-o", program, ".")
+	build.Env = append(os.Environ(), "CGO_ENABLED=1")
+	out, err := build.CombinedOutput()
 	if err != nil {
 		return "", fmt.Errorf("go build ../duckdb: %w\n%s", err, out)
 	}

@@ -2,8 +2,6 @@ package e2e
 
 import (
 	"bytes"
-	"context"
-	databasesql "database/sql"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -13,8 +11,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	_ "github.com/duckdb/duckdb-go/v2"
 )
 
 // A reading is the result of a Parquet reader for a file.
@@ -206,56 +202,68 @@ func readNode(t *testing.T, files []string) (list []reading) {
 	return list
 }
 
-// readDuckDB reads files with DuckDB.
+// readDuckDB reads files with DuckDB: one run lists their columns, another one adds them up.
 func readDuckDB(t *testing.T, files []string) (list []reading) {
 	t.Helper()
-	db, err := databasesql.Open("duckdb", "")
-	must(t, err)
-	defer db.Close()
-	for _, file := range files {
-		r := reading{File: file, Reader: "DuckDB", Columns: map[string]columnSum{}}
-		if err := r.query(t.Context(), db); err != nil {
-			r.Error = err.Error()
-		}
-		list = append(list, r)
+	from := func(i int) string {
+		return " FROM read_parquet('" + strings.ReplaceAll(files[i], "'", "''") + "', hive_partitioning = false)"
 	}
+	names, what := make([][]string, len(files)), make([][2][]string, len(files))
+	askDuckDB(t, len(files), func(i int) string {
+		return fmt.Sprintf("SELECT %d AS file, column_name AS name, column_type AS type FROM (DESCRIBE SELECT *%s)", i, from(i))
+	}, func(a duckAnswer) {
+		quoted := `"` + strings.ReplaceAll(a.Name, `"`, `""`) + `"`
+		names[a.File] = append(names[a.File], a.Name)
+		what[a.File][0] = append(what[a.File][0], "count(*) - count("+quoted+")")
+		what[a.File][1] = append(what[a.File][1], "coalesce(sum("+weight(a.Type, quoted)+"), 0)::VARCHAR")
+	})
+	for _, file := range files {
+		list = append(list, reading{File: file, Reader: "DuckDB", Error: "no answer"})
+	}
+	askDuckDB(t, len(files), func(i int) string {
+		return fmt.Sprintf("SELECT %d AS file, count(*) AS rows, [%s]::BIGINT[] AS nulls, [%s]::VARCHAR[] AS sums%s",
+			i, strings.Join(what[i][0], ", "), strings.Join(what[i][1], ", "), from(i))
+	}, func(a duckAnswer) {
+		r := &list[a.File]
+		r.Error, r.Rows, r.Columns = "", a.Rows, map[string]columnSum{}
+		for i, name := range names[a.File] {
+			r.Columns[name] = columnSum{a.Nulls[i], &a.Sums[i]}
+		}
+	})
 	return list
 }
 
-// query stores the results of DuckDB for the file.
-func (r *reading) query(ctx context.Context, db *databasesql.DB) error {
-	from := " FROM read_parquet('" + strings.ReplaceAll(r.File, "'", "''") + "', hive_partitioning = false)"
-	columns, err := db.QueryContext(ctx, "SELECT column_name, column_type FROM (DESCRIBE SELECT *"+from+")")
+// A duckAnswer is a row of DuckDB on a file, which has a number.
+type duckAnswer struct {
+	File       int
+	Name, Type string // of a column
+	Rows       int64
+	Nulls      []int64
+	Sums       []string
+}
+
+// askDuckDB runs a query on each of n files, until one fails.
+func askDuckDB(t *testing.T, n int, query func(file int) string, answer func(duckAnswer)) {
+	t.Helper()
+	program, err := duckdb()
+	must(t, err)
+	var script strings.Builder
+	for i := range n {
+		script.WriteString(query(i) + ";\n")
+	}
+	cmd := exec.CommandContext(t.Context(), program, "-bail", "-jsonlines")
+	cmd.Stdin = strings.NewReader(script.String())
+	var msg bytes.Buffer
+	cmd.Stderr = &msg
+	out, err := cmd.Output()
 	if err != nil {
-		return err
+		t.Errorf("DuckDB: %v\n%s", err, msg.Bytes())
 	}
-	defer columns.Close()
-	var names, what []string
-	for columns.Next() {
-		var name, typ string
-		if err := columns.Scan(&name, &typ); err != nil {
-			return err
-		}
-		quoted := `"` + strings.ReplaceAll(name, `"`, `""`) + `"`
-		names = append(names, name)
-		what = append(what, "count(*) - count("+quoted+")", "coalesce(sum("+weight(typ, quoted)+"), 0)::VARCHAR")
+	for line := range bytes.Lines(out) {
+		var a duckAnswer
+		must(t, json.Unmarshal(line, &a))
+		answer(a)
 	}
-	if err := columns.Err(); err != nil {
-		return err
-	}
-	values := make([]any, 1+len(what))
-	values[0] = &r.Rows
-	nulls, sums := make([]int64, len(names)), make([]string, len(names))
-	for i := range names {
-		values[1+2*i], values[2+2*i] = &nulls[i], &sums[i]
-	}
-	if err := db.QueryRowContext(ctx, "SELECT count(*), "+strings.Join(what, ", ")+from).Scan(values...); err != nil {
-		return err
-	}
-	for i, name := range names {
-		r.Columns[name] = columnSum{nulls[i], &sums[i]}
-	}
-	return nil
 }
 
 // weight returns the contribution of a value to the sum of its column, as SQL.
