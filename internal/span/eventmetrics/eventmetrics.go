@@ -2,11 +2,13 @@
 package eventmetrics
 
 import (
+	"iter"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/data/bin"
 	"github.com/ntconv/ntconv/internal/events/operation"
 	"github.com/ntconv/ntconv/internal/events/recording"
 	"github.com/ntconv/ntconv/internal/span"
@@ -15,7 +17,7 @@ import (
 )
 
 // A Reader counts operations of the runtime, such as collections and exceptions, as the metrics of the same
-// semantic conventions that the runtime's own instruments have: cumulative sums with a point per second. The operations
+// semantic conventions that the runtime's own instruments have: cumulative sums with a point per second, or fewer in a long time without operations. The operations
 // are those that a Tracker finds, so that totals are those of spans and profiles. Memory depends on the time series and on
 // the seconds in which one of them grows. It is not safe for concurrent use.
 type Reader struct {
@@ -117,7 +119,7 @@ func (r *Reader) count(s *span.Span) {
 		if m.duration {
 			gain = float64(s.End-s.Start) / 1e9
 		}
-		c.gains[max(0, int64(s.End)-o.first)/int64(time.Second)] += gain
+		c.gains[o.second(int64(s.End))] += gain
 	}
 }
 
@@ -151,18 +153,50 @@ func (r *Reader) points(process *ntconv.Process, o *observed, k countedKey) {
 	if k.value != "" {
 		p.Attributes = []span.Attribute{{Key: k.metric.attribute, Value: span.String(k.value)}}
 	}
-	gains, total := o.series[k].gains, 0.0
-	for second := int64(0); ; second++ {
-		total += gains[second]
-		end := o.first + (second+1)*int64(time.Second)
+	total := 0.0
+	for second := range o.series[k].seconds(o.second(o.last)) {
+		total += o.series[k].gains[second]
+		end := bin.AddClamped(o.first, bin.MulClamped(second+1, int64(time.Second)))
 		p.Time = uint64(min(end, max(o.last, o.first)))
 		p.Integer, p.Int, p.Float = !k.metric.duration, int64(total), total
 		if k.metric.duration {
 			p.Int = 0
 		}
 		r.emit(&p)
-		if end >= o.last {
-			return
+	}
+}
+
+// second returns the number of the second that a time is in or ends.
+func (o *observed) second(at int64) int64 {
+	return max(0, bin.AddClamped(at, -o.first)-1) / int64(time.Second)
+}
+
+// maxBetween is the number of points between two in which a time series grows. Up to this length, five minutes, Prometheus keeps
+// showing the latest value of a series.
+const maxBetween = 300
+
+// seconds returns the seconds of a time series that have a point, of those up to last: all, but if the time between two gains has more
+// than maxBetween seconds, so many of them and the one before the gain. So the number of points does not depend on times, which may
+// be corrupt.
+func (c *counted) seconds(last int64) iter.Seq[int64] {
+	needed := []int64{last}
+	for second := range c.gains {
+		needed = append(needed, second, max(0, second-1))
+	}
+	slices.Sort(needed)
+	return func(yield func(int64) bool) {
+		next := int64(0)
+		for _, at := range slices.Compact(needed) {
+			step := 1 + (at-next)/maxBetween
+			for s := next + step - 1; s < at; s += step {
+				if !yield(s) {
+					return
+				}
+			}
+			if !yield(at) {
+				return
+			}
+			next = at + 1
 		}
 	}
 }
