@@ -63,6 +63,7 @@ type slice struct {
 	path           *slicePath
 
 	thread      *threadSlices // nil for an async slice
+	number      uint64        // in the order of their begins
 	time        int64         // of a slice of a thread: its own, so far
 	done, spent bool          // see recycle
 
@@ -209,9 +210,7 @@ func (m *sliceMeter) complete(n *slice, own int64, byEvent bool) {
 
 // lose ends a slice of a thread without a sample, because its end is unknown.
 func (m *sliceMeter) lose(n *slice) {
-	for x := range n.thread.within(n) {
-		m.pathOf(x) // it is emitted later
-	}
+	n.thread.lose(m, n)
 	reason := cutEdge
 	if m.r != nil {
 		reason = cutLimit

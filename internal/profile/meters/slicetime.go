@@ -16,6 +16,11 @@ import (
 type threadSlices struct {
 	open []*slice // by that rule, innermost last; slices that have ended are removed when they are the last ones
 	at   int64    // the time up to which all time has a slice
+	last uint64   // number of the latest slice
+
+	// In the order of their numbers, so that the end of a slice need not visit all that are open:
+	bare  []*slice // slices that pathOf has not been asked for
+	timed []*slice // slices that have time and no known end
 }
 
 // threadOf returns the slices of a thread.
@@ -31,7 +36,9 @@ func (m *sliceMeter) threadOf(t *ntconv.Thread) *threadSlices {
 // add opens a slice of the thread at the current event.
 func (t *threadSlices) add(m *sliceMeter, n *slice) {
 	t.advance(m, n.start)
-	n.thread = t
+	t.last++
+	n.thread, n.number = t, t.last
+	t.bare = append(t.bare, n)
 	at := len(t.open)
 	for n.end != unknownEnd && at > 0 && t.open[at-1].start == n.start && t.open[at-1].end < n.end {
 		at--
@@ -43,24 +50,42 @@ func (t *threadSlices) add(m *sliceMeter, n *slice) {
 // them never end, and then have no sample.
 func (t *threadSlices) end(m *sliceMeter, n *slice) {
 	t.advance(m, n.end)
-	for x := range t.within(n) {
-		m.pathOf(x) // it is emitted later
+	t.settlePaths(m, n)
+	for x := range popFrom(&t.timed, n) {
 		if x.end == unknownEnd {
 			n.time, x.time = n.time+x.time, 0
 		}
 	}
 }
 
-// within returns the slices that have begun after an open one and are still open, innermost first.
-func (t *threadSlices) within(n *slice) iter.Seq[*slice] {
+// lose removes a slice whose end is unknown.
+func (t *threadSlices) lose(m *sliceMeter, n *slice) {
+	t.settlePaths(m, n)
+	if i, ok := slices.BinarySearchFunc(t.timed, n.number, (*slice).compareNumber); ok {
+		t.timed = slices.Delete(t.timed, i, i+1)
+	}
+}
+
+// settlePaths asks for the paths of a slice and of those that began after it, because they are emitted later.
+func (t *threadSlices) settlePaths(m *sliceMeter, n *slice) {
+	for x := range popFrom(&t.bare, n) {
+		m.pathOf(x)
+	}
+}
+
+// popFrom removes a slice and those with greater numbers, which began later, from the end of a list.
+func popFrom(list *[]*slice, n *slice) iter.Seq[*slice] {
 	return func(yield func(*slice) bool) {
-		for _, x := range slices.Backward(t.open) {
-			if x == n || !yield(x) {
+		for i := len(*list) - 1; i >= 0 && (*list)[i].number >= n.number; i-- {
+			x := (*list)[i]
+			if *list = (*list)[:i]; !yield(x) {
 				return
 			}
 		}
 	}
 }
+
+func (n *slice) compareNumber(to uint64) int { return cmp.Compare(n.number, to) }
 
 // advance gives the time until a later time to the slices that have it.
 func (t *threadSlices) advance(m *sliceMeter, until int64) {
@@ -74,6 +99,9 @@ func (t *threadSlices) advance(m *sliceMeter, until int64) {
 			continue
 		}
 		to := min(until, n.end)
+		if n.end == unknownEnd && n.time == 0 && to > max(t.at, n.start) {
+			t.timed = append(t.timed, n)
+		}
 		n.time += to - max(t.at, n.start)
 		t.at = to
 	}

@@ -67,19 +67,29 @@ func TestGrowth(t *testing.T) {
 			continue
 		}
 		t.Run(in.Name, func(t *testing.T) {
-			dir := t.TempDir()
-			small, large := filepath.Join(dir, "small."+in.Ext), filepath.Join(dir, "large."+in.Ext)
-			for _, path := range []string{small, copyOf(small)} {
-				save(t, path, in, in.N/measured)
-			}
-			for _, path := range []string{large, copyOf(large)} {
-				save(t, path, in, 2*(in.N/measured))
-			}
+			files := map[int][2]string{}
 			for _, c := range commands {
-				compare(t, p, c, small, large, report)
+				n := in.size(&c)
+				if files[n][0] == "" {
+					files[n] = saveBoth(t, in, n)
+				}
+				compare(t, p, c, files[n][0], files[n][1], report)
 			}
 		})
 	}
+}
+
+// saveBoth saves an input of two sizes, the second twice the first, each with a copy.
+func saveBoth(t *testing.T, in Input, n int) (files [2]string) {
+	t.Helper()
+	dir := t.TempDir()
+	for i, name := range []string{"small.", "large."} {
+		files[i] = filepath.Join(dir, name+in.Ext)
+		for _, path := range []string{files[i], copyOf(files[i])} {
+			save(t, path, in, (1+i)*(n/measured))
+		}
+	}
+	return files
 }
 
 // TestFormats checks that inputs have every format that can be read, and that commands write every format.

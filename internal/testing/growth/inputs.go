@@ -16,6 +16,21 @@ type Input struct {
 	Commands []string
 }
 
+// deeper are the inputs whose slices nest more deeply when n grows. The stack of a slice in a profile has all that it is in, up to a
+// limit of 1,024 frames, so the cost of profiles is proportional to n only beyond it.
+var deeper = []string{
+	"pairs-nested", "pairs-crossing", "pairs-tasks", "activities-chain", "activities-chain-reverse", "activities-cycle",
+	"chrome-begins", "chrome-nested", "chrome-crossing", "chrome-growing", "chrome-same-time",
+}
+
+// size returns the value of n with which growth of the cost of a command can be observed.
+func (in *Input) size(c *Command) int {
+	if slices.Contains(deeper, in.Name) && slices.Contains([]string{"pprof", "folded", "callgrind"}, c.Name) {
+		return max(in.N, 20_000)
+	}
+	return in.N
+}
+
 // Inputs returns all generators.
 func Inputs() []Input {
 	return slices.Concat(
