@@ -109,7 +109,7 @@ test: ## Run all tests
 CONCURRENT = ^[[:space:]]*go (func|[a-zA-Z_.]+\()|sync\.(Mutex|RWMutex|WaitGroup|Map|Pool)|atomic\.
 RACETESTS ?= Batch|Broken|Closed|ConvertEach|DatasetJobs|DatasetWriters|FIFO|FailingWrites|Follow|Interrupted|Jobs|Library|Pipe|Progress|RecordFormats|Sending|Signals|StandardOutput|ViewIn
 # Without this setting, every command that a test runs would sleep for a second at its end.
-RACE       = CGO_ENABLED=1 GORACE=atexit_sleep_ms=10 $(GO) test -race -short -timeout 30m $(TESTFLAGS)
+RACE       = CGO_ENABLED=1 GORACE=atexit_sleep_ms=10 $(GO) test -race -short -timeout 60m $(TESTFLAGS)
 
 .PHONY: race
 race: ## Run the race detector on the packages with goroutines, the long tests shortened; RACETESTS
@@ -119,7 +119,7 @@ race: ## Run the race detector on the packages with goroutines, the long tests s
 .PHONY: e2e
 e2e: ## Test the command and its output with the programs that read it
 	cd duckdb && CGO_ENABLED=1 $(GO) test $(TESTFLAGS) ./...
-	cd e2e && $(GO) test -timeout 30m $(TESTFLAGS) ./...
+	cd e2e && $(GO) test -timeout 60m $(TESTFLAGS) ./...
 
 .PHONY: lint
 lint: ## Check format, go vet and staticcheck

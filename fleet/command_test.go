@@ -294,7 +294,7 @@ func TestPipelineOfObjects(t *testing.T) {
 	u.ok("dataset", "verify", "s3://bucket/warehouse")
 	for _, args := range [][]string{
 		{"pipeline", "pprof", "--kind", "wall", "s3://bucket/traces/", "-o", "s3://bucket/profiles"},
-		{"pipeline", "tables", "--runner", "flink", "--dataset", "s3://bucket/warehouse", "s3://bucket/traces/"},
+		{"pipeline", "tables", "--runner", "flink", "--dataset", "s3://bucket/warehouse", "s3://bucket/traces/", "--", "--endpoint=localhost:8081"},
 	} {
 		if r := u.run(args...); r.code != 1 || !strings.Contains(r.stderr, "name a directory") {
 			t.Errorf("%q: exit code %d, %q", args, r.code, r.stderr)

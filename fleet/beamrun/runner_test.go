@@ -116,7 +116,7 @@ func TestTables(t *testing.T) {
 	dir := t.TempDir()
 	traces(t, dir, 60)
 	fleet(t, dir, "0", "to", "parquet", "--dataset", "direct", "in")
-	args := []string{"pipeline", "tables", "--dataset", "beam", "in", "--dead-letters", "letters.jsonl", "--report", "json"}
+	args := []string{"pipeline", "tables", "--dataset", "beam", "in", "--dead-letters", "letters.jsonl", "-f", "--report", "json"}
 	for round, want := range []string{`"converted":67,"incomplete":61,"already_there":1,`, `"converted":0,"incomplete":0,"already_there":68,`} {
 		r := insist(t, dir, "0.2", args...)
 		if r.code != 3 || !strings.Contains(r.stderr, want) || !strings.Contains(r.stderr, `"dead_letters":1`) {

@@ -146,14 +146,15 @@ function printInLight(store) {
 }
 
 /**
- * Reveal scrolls to a part and focuses it.
+ * Reveal scrolls to a part and focuses it, or its picture, which has keys of its own.
  * @param {string} id
  */
 function reveal(id) {
   const root = part(id);
+  const picture = root.querySelector('canvas[tabindex]');
   root.tabIndex = -1;
   root.scrollIntoView({block: 'start'});
-  root.focus({preventScroll: true});
+  (picture instanceof HTMLElement ? picture : root).focus({preventScroll: true});
 }
 
 /** @returns {[id: string, name: string][]} */

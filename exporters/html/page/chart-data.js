@@ -1,8 +1,9 @@
 // The charts of the time strip: which exist, and their values per bin. It has no access to the document.
 
 import {BinSum, binLatest, binMaxima, binPeaks, binQuantiles, joinByKey} from './bins.js';
-import {selected} from './model.js';
-import {spanIndex, spansIn, valueWithUnit} from './spans-data.js';
+import {selected} from './selection.js';
+import {spanIndex, valueWithUnit} from './span-samples.js';
+import {spansIn} from './spans-data.js';
 import {hasIntervals, intervalsOfKind} from './threads-layout.js';
 import {bytes, duration, number, quantity} from './units.js';
 

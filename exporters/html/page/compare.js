@@ -1,5 +1,6 @@
 // The comparison of two recordings: what ntconv diff found, as a table. The flame graph shows the same in colors.
 import {button, el, replace} from './dom.js';
+import {isPartial} from './joint.js';
 import {change, list, number, points, quantity, visible} from './units.js';
 
 /** @typedef {import('./model.js').Store} Store */
@@ -26,10 +27,11 @@ const maxChanges = 100;
 /**
  * ChangePercent returns a relative change: +25.6%, new or gone.
  * @param {Change} c
+ * @param {boolean} [common] whether both recordings have what has the value
  */
-export function changePercent(c) {
-  if (c.before === 0) return c.after === 0 ? '' : 'new';
-  if (c.after === 0) return 'gone';
+export function changePercent(c, common = false) {
+  if (c.before === 0) return c.after === 0 ? '' : common ? 'from 0' : 'new';
+  if (c.after === 0) return common ? 'to 0' : 'gone';
   return change(c.change_percent ?? 100 * c.change / c.before, '%');
 }
 
@@ -42,8 +44,20 @@ export function changePercent(c) {
  */
 export function shownChanges(diff, member, onlySignificant) {
   return diff.functions.filter((f) => (f[member].before !== 0 || f[member].after !== 0) &&
-    (!onlySignificant || !['not-significant', 'not-tested'].includes(f.verdict)))
+    (!onlySignificant || !['not-significant', 'not-tested'].includes(verdictOf(f, member))))
     .sort((a, b) => Math.abs(b[member].change) - Math.abs(a[member].change));
+}
+
+/**
+ * VerdictOf returns the verdict on the shown member of a function. The verdict of diff is on both members.
+ * @param {FunctionChange} f
+ * @param {Member} member
+ */
+export function verdictOf(f, member) {
+  const c = f[member], share = member === 'self' ? f.self_share : f.total_share, word = c.change > 0 ? 'more' : 'less';
+  if (c.significant) return f.verdict === word + '-with-total' && !share.significant ? f.verdict : word;
+  if (share.significant) return share.change > 0 ? 'larger-share' : 'smaller-share';
+  return f.verdict === 'not-tested' ? 'not-tested' : 'not-significant';
 }
 
 /**
@@ -51,15 +65,16 @@ export function shownChanges(diff, member, onlySignificant) {
  * @param {Change} c
  * @param {string} unit
  * @param {Change} [share] change of the share of the total, in percentage points
+ * @param {boolean} [common] whether both recordings have what has the value
  * @returns {[text: string, className: string][]}
  */
-export function changeColumns(c, unit, share) {
+export function changeColumns(c, unit, share, common = false) {
   /** @param {Change} x */
   const direction = (x) => (!x.significant ? '' : x.change > 0 ? ' more' : ' less');
   /** @type {[string, string][]} */
   const shares = share ? [[points(share.change), 'number' + direction(share)]] : [];
   return [
-    [change(c.change, unit), 'number' + direction(c)], [changePercent(c), 'number' + direction(c)], ...shares,
+    [change(c.change, unit), 'number' + direction(c)], [changePercent(c, common), 'number' + direction(c)], ...shares,
     [quantity(c.before, unit), 'number'], [quantity(c.after, unit), 'number'],
     [c.margin === undefined ? '' : '±' + quantity(c.margin, unit), 'number quiet'],
   ];
@@ -69,9 +84,10 @@ export function changeColumns(c, unit, share) {
  * @param {Change} c
  * @param {string} unit
  * @param {Change} [share]
+ * @param {boolean} [common]
  */
-function changeCells(c, unit, share) {
-  return changeColumns(c, unit, share).map(([text, name]) => el('td', {class: name}, text));
+function changeCells(c, unit, share, common) {
+  return changeColumns(c, unit, share, common).map(([text, name]) => el('td', {class: name}, text));
 }
 
 /** @param {Difference} diff */
@@ -154,8 +170,9 @@ function functionTable(diff, store, view, reveal) {
       store.set({...value, method, layout: 'sandwich'});
       reveal();
     };
-    return changeRow(name, [...changeCells(f[member], diff.unit, member === 'self' ? f.self_share : f.total_share),
-      el('td', null, verdicts[f.verdict] ?? f.verdict)], 'Callers and callees of this function', show);
+    const share = member === 'self' ? f.self_share : f.total_share, verdict = verdictOf(f, member);
+    return changeRow(name, [...changeCells(f[member], diff.unit, share, f.status === 'common'),
+      el('td', null, verdicts[verdict] ?? verdict)], 'Callers and callees of this function', show);
   });
   return el('div', {class: 'scroll-x'}, el('table', {class: 'data'},
     el('caption', null, rows.length > maxChanges ?
@@ -237,7 +254,12 @@ export function createCompare(root, store, diff, reveal) {
     replace(table, functionTable(diff, store, view, reveal));
   };
   draw();
-  replace(root, el('h2', null, 'Comparison'), el('p', null, verdictSentence(diff)), el('div', {class: 'tools'},
+  const note = el('p', {class: 'quiet', hidden: true},
+    'The comparison is that of the whole recordings: the selection of a part applies to AFTER, in the other views.');
+  store.subscribe((state) => {
+    note.hidden = !isPartial(state);
+  });
+  replace(root, el('h2', null, 'Comparison'), el('p', null, verdictSentence(diff)), note, el('div', {class: 'tools'},
     el('div', {class: 'segments', role: 'group', 'aria-label': 'Values'}, members), significant), table,
   diff.sections.map((section) => sectionTable(section, store, reveal)));
 }

@@ -1,7 +1,7 @@
 // The bar with the selection that all parts of the page share: kind, process, thread, type, and what else is selected.
 import {button, coalesced, el, replace, select} from './dom.js';
 import {isPartial} from './joint.js';
-import {selected, valueOf} from './model.js';
+import {selected, valueOf} from './selection.js';
 import {count, duration, exactTime, percent, quantity} from './units.js';
 
 /** @typedef {import('./model.js').Store} Store */
@@ -132,7 +132,7 @@ function summary(trace, state, compared) {
     sum += values[row];
     samples += kind.samples.count[row];
   }
-  for (const value of values) all += value;
+  for (const value of kind.samples.values[state.value] ?? []) all += value;
   return `${quantity(sum, unit)} in ${count(samples, kind.one || 'sample', kind.many)}` +
     (sum !== all ? ` (${percent(sum, all)} of ${quantity(all, unit)})` : '') + (kind.estimated ? ', estimated' : '') +
     (compared && isPartial(state) ? ', of AFTER' : '');

@@ -142,10 +142,11 @@ export function flameTable(tree, facts) {
     const children = tree.children(node).filter((child) => values[child] >= values[0] / 200);
     open.push(...children.reverse());
   }
-  const head = ['level', 'function', 'module', 'total', 'share', 'self'];
+  const head = ['level', 'function', 'module', 'total', 'share', ...(facts.inverted ? [] : ['self'])];
   if (tree.totals.length > 1) head.push('change');
   return el('table', {class: 'data'},
-    el('caption', null, 'Frames with at least 0.5%, outermost first. The level is the depth of the call.'),
+    el('caption', null, 'Frames with at least 0.5%, ' + (facts.inverted ?
+      'innermost first. The level is the distance from the callee.' : 'outermost first. The level is the depth of the call.')),
     el('thead', null, el('tr', null, head.map((text) => el('th', {scope: 'col'}, text)))),
     el('tbody', null, rows));
 }
@@ -163,8 +164,8 @@ function tableRow(tree, node, facts) {
     el('td', null, shorten(tree.module(node))),
     el('td', {class: 'number'}, quantity(tree.total[node], facts.unit)),
     el('td', {class: 'number'}, share(tree.total[node], tree.total[0])),
-    el('td', {class: 'number'}, facts.inverted ? '' : quantity(tree.self[node], facts.unit)),
   ];
+  if (!facts.inverted) cells.push(el('td', {class: 'number'}, quantity(tree.self[node], facts.unit)));
   if (tree.totals.length > 1) cells.push(el('td', {class: 'number'}, changeText(tree, node, facts)));
   return el('tr', null, cells);
 }

@@ -1,6 +1,6 @@
 // The flame graph: its tools, the trees it shows, the legend, and the table with the same contents.
 import {button, coalesced, copyText, el, isDark, replace, select} from './dom.js';
-import {canHideWaits, valueOf} from './model.js';
+import {canHideWaits, valueOf} from './selection.js';
 import {groupSamples} from './stacks.js';
 import {callerTree, callTree, namesOf, sandwich} from './tree.js';
 import {flatTotals, functionTotals, matchTotal, searchNames} from './totals.js';
@@ -301,9 +301,10 @@ class FlameView {
       this.found.textContent = error || 'no match';
     } else {
       const sum = matchTotal(this.trace, this.sources[0].groups, (id) => matches[id] === 1);
-      const {total} = this.functionTotals();
-      this.found.textContent = valueText(sum, total, valueOf(this.trace, this.store.state).unit) + ' in ' + count +
-        (count === 1 ? ' function' : ' functions') + (expression ? ', regular expression' : '');
+      const {total, cumulative} = this.functionTotals();
+      const n = cumulative.reduce((found, v, id) => found + (v !== 0 ? matches[id] : 0), 0);
+      this.found.textContent = valueText(sum, total, valueOf(this.trace, this.store.state).unit) + ' in ' + n +
+        (n === 1 ? ' function' : ' functions') + (expression ? ', regular expression' : '');
     }
   }
 
@@ -417,6 +418,7 @@ class FlameView {
   showSandwich() {
     const {tree, node} = this.focused, id = tree?.id[node] ?? -1;
     if (id >= 0 && id < this.trace.functions.rows) this.store.set({method: id, layout: 'sandwich'});
+    else if (id >= 0 && this.found) this.found.textContent = 'only BEFORE has this function: no sandwich, which is of AFTER';
   }
 
   async copyStack() {

@@ -353,18 +353,6 @@ function waitingNodes(trace) {
   return waiting;
 }
 
-/** Kinds all samples of which wait: hiding waits would hide them all. */
-const waitingKinds = new Set(['wait', 'contention', 'off-cpu']);
-
-/**
- * CanHideWaits reports whether State.waits applies to a kind.
- * @param {Kind | undefined} kind
- * @returns {boolean}
- */
-export function canHideWaits(kind) {
-  return kind !== undefined && !waitingKinds.has(kind.name);
-}
-
 /**
  * HasRange reports whether a part of the recording is selected.
  * @param {State} state
@@ -435,77 +423,6 @@ export function firstAtLeast(values, t, low, high) {
 }
 
 /**
- * Selected returns the indexes of the selected samples of a kind, in time order. A sample whose value is a duration is
- * selected if it begins in the range. The result is shared: do not change it.
- * @param {Trace} trace
- * @param {State} state
- * @param {number} [kindIndex] default: the kind of the state
- * @returns {Int32Array}
- */
-export function selected(trace, state, kindIndex = state.kind) {
-  const kind = trace.kinds[kindIndex];
-  if (!kind) return new Int32Array(0);
-  const hidden = !state.waits && canHideWaits(kind);
-  const {from, to, process, thread, span, subject} = state;
-  const key = JSON.stringify([kindIndex, from, to, process, thread, span, subject, hidden]);
-  let out = trace.selections.get(key);
-  if (!out) {
-    out = selectSamples(trace, state, kind.samples, hidden);
-    if (trace.selections.size > 64) trace.selections.clear();
-    trace.selections.set(key, out);
-  }
-  return out;
-}
-
-/**
- * @param {Trace} trace
- * @param {State} state
- * @param {Samples} samples
- * @param {boolean} hideWaits
- * @returns {Int32Array}
- */
-function selectSamples(trace, state, samples, hideWaits) {
-  if (!hideWaits && isEverything(state)) return new Int32Array(samples.rows).map((_, i) => i); // needs no column
-  const {thread, node, span, subject} = samples;
-  const first = state.from === null ? 0 : firstAtLeast(samples.time, state.from, 0, samples.rows);
-  const last = state.to === null ? samples.rows : firstAtLeast(samples.time, state.to, 0, samples.rows);
-  const within = state.span < 0 ? null : trace.spansWithin(state.span);
-  const process = trace.threads.process;
-  const out = new Int32Array(Math.max(0, last - first));
-  let n = 0;
-  for (let i = first; i < last; i++) {
-    if (state.thread >= 0 && thread[i] !== state.thread) continue;
-    if (state.process >= 0 && (thread[i] < 0 || process[thread[i]] !== state.process)) continue;
-    if (within && (span[i] < 0 || !within[span[i]])) continue;
-    if (state.subject !== '' && trace.str(subject[i]) !== state.subject) continue;
-    if (hideWaits && node[i] >= 0 && trace.waitNodes[node[i]]) continue;
-    out[n++] = i;
-  }
-  return out.subarray(0, n);
-}
-
-/**
- * IsEverything reports whether no sample of a kind is excluded, unless waits are hidden.
- * @param {State} state
- */
-function isEverything({from, to, process, thread, span, subject}) {
-  return from === null && to === null && process < 0 && thread < 0 && span < 0 && subject === '';
-}
-
-/**
- * ValueOf returns the unit and the column of values that the state shows.
- * @param {Trace} trace
- * @param {State} state
- * @returns {{type: string, unit: string, values: Float64Array}}
- */
-export function valueOf(trace, state) {
-  const kind = trace.kinds[state.kind];
-  const type = kind?.values[state.value];
-  const values = kind?.samples.values[state.value] ?? new Float64Array(0);
-  return {type: type?.type ?? '', unit: type?.unit ?? '', values};
-}
-
-/**
  * FirstKind returns the kind that a page shows first: the first one with samples, or 0.
  * @param {Trace} trace
  */
@@ -571,4 +488,31 @@ export class Store {
       this.listeners.delete(listener);
     };
   }
+}
+
+/**
+ * groupByKey groups the rows of a table by a key from 0 to keys-1 and omits rows with other keys: the rows of key k
+ * are order[starts[k]] to order[starts[k+1]-1], in the order of the table.
+ * @param {ArrayLike<number>} key
+ * @param {number} keys
+ * @returns {{starts: Int32Array, order: Int32Array}}
+ */
+export function groupByKey(key, keys) {
+  const starts = new Int32Array(keys + 1);
+  for (let i = 0; i < key.length; i++) {
+    if (key[i] >= 0 && key[i] < keys) {
+      starts[key[i] + 1]++;
+    }
+  }
+  for (let k = 0; k < keys; k++) {
+    starts[k + 1] += starts[k];
+  }
+  const order = new Int32Array(starts[keys]);
+  const next = starts.slice();
+  for (let i = 0; i < key.length; i++) {
+    if (key[i] >= 0 && key[i] < keys) {
+      order[next[key[i]]++] = i;
+    }
+  }
+  return {starts, order};
 }

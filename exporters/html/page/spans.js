@@ -2,9 +2,10 @@
 
 import {DataTable} from './data-table.js';
 import {coalesced, el, select} from './dom.js';
-import {routesOf, spanIndex, spansIn} from './spans-data.js';
+import {routesOf, spansIn} from './spans-data.js';
+import {spanIndex} from './span-samples.js';
 import {numberColumn, requestTable, withoutEnd} from './tables.js';
-import {count, number} from './units.js';
+import {count, duration, number} from './units.js';
 import {Waterfall} from './waterfall.js';
 
 /** @typedef {import('./model.js').Store} Store */
@@ -41,7 +42,8 @@ class SpansView {
     this.noun = index.noun;
     this.requests = index.requests;
     this.all = Int32Array.from({length: store.trace.spans.rows}, (_, i) => i);
-    this.onlyRequests = true;
+    this.roots = index.roots;
+    this.listed = 'requests';
     this.route = -1;
     this.routes = this.routeTable();
     this.single = requestTable(store, 'span');
@@ -52,9 +54,12 @@ class SpansView {
 
   /** @returns {HTMLElement[]} */
   parts() {
-    const which = select('Which spans are listed', [['requests', `${this.noun}s`], ['all', 'all spans']], 'requests',
+    /** @type {[string, string][]} */
+    const lists = [['requests', `${this.noun}s`], ['roots', 'spans without a parent'], ['all', 'all spans']];
+    const which = select('Which spans are listed', this.requests.length > 0 && this.noun === 'request' ? lists :
+      lists.filter(([name]) => name !== 'roots'), 'requests',
       (value) => {
-        this.onlyRequests = value === 'requests';
+        this.listed = value;
         this.route = -1;
         this.draw();
       });
@@ -94,7 +99,8 @@ class SpansView {
   /** draw lists the spans of the selection. */
   draw() {
     const {trace, state} = this.store;
-    const spans = spansIn(trace, this.onlyRequests ? this.requests : this.all, state);
+    const list = this.listed === 'requests' ? this.requests : this.listed === 'roots' ? this.roots : this.all;
+    const spans = spansIn(trace, list, state);
     const routes = routesOf(trace, spans);
     if (this.route >= 0 && !routes.some((route) => route.name === this.route)) {
       this.route = -1;
@@ -103,11 +109,24 @@ class SpansView {
     const chosen = this.route < 0 ? spans : spans.filter((i) => trace.spans.name[i] === this.route);
     this.single.setRows(chosen);
     this.singleTitle.textContent = this.route < 0 ? 'One by one' : 'One by one: ' + trace.str(this.route);
-    const noun = this.onlyRequests ? this.noun : 'span';
+    const noun = this.listed === 'requests' ? this.noun : 'span';
     const open = routes.reduce((sum, route) => sum + route.open, 0);
     this.note.textContent = `${count(spans.length, noun)}${withoutEnd(open)}. ` +
-      `${this.onlyRequests ? clientCalls(trace) : ''}Choose one to see its waterfall.`;
+      `${this.listed === 'requests' ? this.otherRoots() + clientCalls(trace) : ''}Choose one to see its waterfall.`;
     this.waterfall.show(state.span);
+  }
+
+  /** otherRoots states what the list of requests does not have. */
+  otherRoots() {
+    if (this.noun !== 'request') {
+      return '';
+    }
+    const {trace, state} = this.store;
+    const listed = new Set(this.requests);
+    const others = spansIn(trace, this.roots, state).filter((i) => !listed.has(i));
+    const longest = others.reduce((most, i) => Math.max(most, trace.spans.duration[i]), 0);
+    return 'Requests are the spans of servers and consumers' + (others.length === 0 ? '. ' :
+      `; ${count(others.length, 'other span')} without a parent, up to ${duration(longest)}, can be listed above. `);
   }
 }
 

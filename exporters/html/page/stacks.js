@@ -1,5 +1,5 @@
 // Selected samples added up by stack: the input of all trees.
-import {selected, valueOf} from './model.js';
+import {selected, valueOf} from './selection.js';
 
 /** @typedef {import('./model.js').Trace} Trace */
 /** @typedef {import('./model.js').State} State */

@@ -1,9 +1,10 @@
 // The rows of the tables of the page. It has no access to the document.
 
 import {counterTitle, counterUnit, heapSeries, kindWithSamples, promotedSeries} from './chart-data.js';
-import {firstAtLeast, frameManaged, inRange, overlaps, selected, valueOf} from './model.js';
-import {addTo, valueWithUnit} from './spans-data.js';
-import {groupByKey, intervalsOfKind} from './threads-layout.js';
+import {firstAtLeast, frameManaged, groupByKey, inRange, overlaps} from './model.js';
+import {selected, valueOf} from './selection.js';
+import {addTo, valueWithUnit} from './span-samples.js';
+import {intervalsOfKind} from './threads-layout.js';
 import {functionTotals} from './totals.js';
 import {groupSamples} from './stacks.js';
 import {count} from './units.js';

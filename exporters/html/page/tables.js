@@ -2,10 +2,11 @@
 
 import {DataTable} from './data-table.js';
 import {button, coalesced, el} from './dom.js';
-import {isFailed, spanIndex, spansIn} from './spans-data.js';
+import {isFailed, spansIn} from './spans-data.js';
+import {spanIndex} from './span-samples.js';
+import {hasIntervals} from './threads-layout.js';
 import {collectionRows, compilationRows, countOf, exceptionMessages, kindsOfTables} from './tables-data.js';
 import {countedSamples, counterRows, lengthOf, methodRows, mostFrequent, subjectRows, waitRows} from './tables-data.js';
-import {hasIntervals} from './threads-layout.js';
 import {formatChartValue, heapSeries, kindWithSamples, promotedSeries} from './chart-data.js';
 import {bytes, count, duration, exactTime, number, percent, quantity} from './units.js';
 
@@ -190,7 +191,8 @@ function methodPages(store) {
         share: (r) => share(r.cumulative)},
       {key: 'module', title: 'Module', text: (r) => r.module},
     ],
-    pick: (row) => store.set({method: store.state.method === row.id ? -1 : row.id}),
+    pick: (row) => store.set(store.state.method === row.id ? {method: -1, layout: 'calls'} :
+      {method: row.id, layout: 'sandwich'}),
     isPicked: (row) => store.state.method === row.id,
     doubt: (row) => (samples ? fewSamplesDoubt(trace.kinds[store.state.kind], samples[row.id]) : ''),
   });
@@ -199,7 +201,8 @@ function methodPages(store) {
     ({total, unit} = data);
     samples = trace.kinds[store.state.kind]?.estimated ? countedSamples(trace, store.state) : null;
     table.setRows(data.rows);
-    return `${data.type}: ${quantity(total, unit)} in total. A method selects its callers and callees in the flame graph.`;
+    return `${data.type}: ${quantity(total, unit)} in total. ` +
+      'A click on a method shows its callers and callees in the flame graph.';
   };
   return [{id: 'methods', title: 'Methods', root: table.root, update}];
 }

@@ -1,6 +1,7 @@
 // The lanes of the timeline of threads: which slices and samples each thread has. It has no access to the document.
 
-import {groupByKey, makeRows} from './threads-layout.js';
+import {groupByKey} from './model.js';
+import {makeRows} from './threads-layout.js';
 
 /** @typedef {import('./model.js').Trace} Trace */
 /** @typedef {import('./model.js').Kind} Kind */

@@ -171,33 +171,6 @@ export function visitRow(row, from, to, width, visit) {
 }
 
 /**
- * groupByKey groups the rows of a table by a key from 0 to keys-1 and omits rows with other keys: the rows of key k
- * are order[starts[k]] to order[starts[k+1]-1], in the order of the table.
- * @param {ArrayLike<number>} key
- * @param {number} keys
- * @returns {{starts: Int32Array, order: Int32Array}}
- */
-export function groupByKey(key, keys) {
-  const starts = new Int32Array(keys + 1);
-  for (let i = 0; i < key.length; i++) {
-    if (key[i] >= 0 && key[i] < keys) {
-      starts[key[i] + 1]++;
-    }
-  }
-  for (let k = 0; k < keys; k++) {
-    starts[k + 1] += starts[k];
-  }
-  const order = new Int32Array(starts[keys]);
-  const next = starts.slice();
-  for (let i = 0; i < key.length; i++) {
-    if (key[i] >= 0 && key[i] < keys) {
-      order[next[key[i]]++] = i;
-    }
-  }
-  return {starts, order};
-}
-
-/**
  * intervalsOfKind returns the intervals of a kind that belong to the selected process and thread.
  * @param {Trace} trace
  * @param {string} name

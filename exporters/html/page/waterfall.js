@@ -1,9 +1,10 @@
 // One request as a waterfall: the span and its descendants, and what their threads did, waited for and allocated.
 
 import {button, el, replace} from './dom.js';
-import {activityOf, isFailed, spanIndex, waterfallOf} from './spans-data.js';
-import {lengthOf} from './tables-data.js';
+import {activityOf, isFailed, waterfallOf} from './spans-data.js';
+import {spanIndex} from './span-samples.js';
 import {intervalsOfKind} from './threads-layout.js';
+import {lengthOf} from './tables-data.js';
 import {niceStep, tickText, ticksBetween} from './time-axis.js';
 import {bytes, count, duration, exactTime, group, percent} from './units.js';
 

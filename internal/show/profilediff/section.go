@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/ntconv/ntconv/internal/data/distribution"
 	"github.com/ntconv/ntconv/internal/show/overview"
@@ -17,8 +18,9 @@ type Section struct {
 	Rows []Row  `json:"rows"`
 }
 
-// Names of the sections with durations of requests.
+// Names of sections that other code asks for.
 const (
+	sectionTotals   = "Totals"
 	sectionRequests = "Requests"
 	sectionSpans    = "Spans"
 )
@@ -50,7 +52,7 @@ func (c *Comparison) AddSections(before, after *Observed) {
 		c.same.AddSections(before, after)
 	}
 	t := &table{c: c, before: before, after: after}
-	t.add("Totals", t.totals)
+	t.add(sectionTotals, t.totals)
 	t.add("Garbage collections", t.collections)
 	t.add("Exceptions by type", func() { t.parts(sample.Exceptions, "count", false) })
 	t.add("Allocations by type", func() { t.parts(sample.Alloc, "bytes", true) })
@@ -71,6 +73,23 @@ func (c *Comparison) AddSections(before, after *Observed) {
 			d.Significant = d.P != nil && *d.P <= limit && math.Abs(d.Change) >= c.MinEffect*math.Abs(d.Before)
 		}
 	}
+	c.agree()
+}
+
+// agree gives the row of the total of the compared profiles what was found for these: the same value has one margin and one verdict.
+func (c *Comparison) agree() {
+	for _, s := range c.Sections {
+		for i := range s.Rows {
+			if r := &s.Rows[i]; s.Name == sectionTotals && isTotalOf(r.Name, c.Type) && r.Before == c.Total.Before && r.After == c.Total.After {
+				r.Change = c.Total
+			}
+		}
+	}
+}
+
+// isTotalOf reports whether a row of totals has the name of a sample type, alone or after that of its kind.
+func isTotalOf(row, sampleType string) bool {
+	return row == sampleType || strings.HasSuffix(row, " "+sampleType)
 }
 
 // add adds the rows of a section, if there are any.

@@ -129,3 +129,17 @@ func TestQuantiles(t *testing.T) {
 		t.Error("the 95% quantile of 50 values has an error")
 	}
 }
+
+// The total of the compared profiles has one margin and one verdict, although totals have estimates of their errors of their own.
+func TestTotalOfProfileAgrees(t *testing.T) {
+	c := &Comparison{Type: "alloc_space", Total: Change{Before: 1, After: 3, Change: 2, Significant: true}}
+	c.Sections = []Section{{sectionTotals, []Row{
+		{"alloc alloc_space", "bytes", Change{Before: 1, After: 3}}, {"alloc alloc_space", "bytes", Change{Before: 1, After: 2}}, {"space", "bytes", Change{Before: 1, After: 3}},
+	}}}
+	c.agree()
+	for i, want := range []bool{true, false, false} {
+		if got := c.Sections[0].Rows[i].Significant; got != want {
+			t.Errorf("row %d: %v", i, got)
+		}
+	}
+}

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
 import {damageText, keysOf} from '../app.js';
-import {changeColumns, comparedValue, missingText, shownChanges, subjectLinks, verdictSentence} from '../compare.js';
+import {changeColumns, comparedValue, missingText, shownChanges, subjectLinks, verdictOf, verdictSentence} from '../compare.js';
 import {decode, decompress} from '../data.js';
 import {describe} from '../flame-text.js';
 import {answersSummary} from '../head.js';
@@ -28,7 +28,7 @@ const changed = (before, after, significant = false) => ({before, after, change:
  * @param {string} verdict
  */
 const row = (name, self, total, verdict) => ({function: name, status: 'common', verdict, self, total,
-  self_share: changed(1, 1.5), total_share: changed(10, 3.69, true)});
+  self_share: changed(1, 1.5), total_share: changed(10, 3.69, verdict === 'more')});
 
 /** @type {Difference} */
 const diff = {
@@ -50,6 +50,17 @@ test('functions are sorted by the change of the shown member, and those without 
   assert.deepEqual(names('total', true), ['Outer', 'Inner']);
   assert.deepEqual(names('self', true), ['Inner']);
   assert.equal(diff.functions[0].function, 'Outer'); // The order of the input stays.
+});
+
+test('the verdict is that of the shown member', () => {
+  /** @param {'self' | 'total'} member */
+  const verdicts = (member) => diff.functions.map((f) => verdictOf(f, member));
+  assert.deepEqual(verdicts('total'), ['more', 'not-tested', 'more-with-total', 'not-significant']);
+  assert.deepEqual(verdicts('self'), ['not-significant', 'not-tested', 'more-with-total', 'not-significant']);
+  const smaller = {...diff.functions[0], total: changed(1, 1)};
+  assert.equal(verdictOf(smaller, 'total'), 'smaller-share');
+  assert.equal(changeColumns(changed(0, 2), 'count', undefined, true)[1][0], 'from 0');
+  assert.equal(changeColumns(changed(0, 2), 'count')[1][0], 'new');
 });
 
 test('cells begin with the change, and share is in percentage points', () => {

@@ -5,7 +5,8 @@ import {BinSum, binLatest, binMaxima, binOf, binPeaks, binQuantiles, coveredTime
 import {quantileOf} from '../bins.js';
 import {chartsOf, formatChartValue, nodesWithFunction, wholeStrip} from '../chart-data.js';
 import {decode} from '../data.js';
-import {Store, Trace, selected} from '../model.js';
+import {Store, Trace} from '../model.js';
+import {selected} from '../selection.js';
 import {maximumAt, plotColumns, powersAround} from '../strip-plot.js';
 import {axisTicks, niceStep, parseTime, roundUnit, tickText, ticksBetween, typedTime} from '../time-axis.js';
 import {encode, random, synthetic} from './synthetic.js';

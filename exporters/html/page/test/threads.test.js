@@ -2,12 +2,11 @@
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
 import {decode} from '../data.js';
-import {Trace} from '../model.js';
+import {Trace, firstAfter, firstAtLeast, groupByKey} from '../model.js';
+import {galloping, makeRows, visibleRange, visitRow} from '../threads-layout.js';
 import {fitText, placeLanes} from '../threads-draw.js';
 import {hasLanes, hitAt, laneAt, legendOf, longestSlices} from '../threads-facts.js';
 import {SampleLanes, buildLanes} from '../threads-lanes.js';
-import {galloping, groupByKey, makeRows, visibleRange, visitRow} from '../threads-layout.js';
-import {firstAfter, firstAtLeast} from '../model.js';
 import {random, synthetic} from './synthetic.js';
 
 /**
