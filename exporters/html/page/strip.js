@@ -13,6 +13,9 @@ import {duration, exactTime} from './units.js';
 /** Changes of these members of the state change the values of charts. */
 const chartMembers = ['process', 'thread', 'span', 'subject', 'method', 'waits', 'theme'];
 
+/** The width in pixels that fits on paper: A4 and Letter with margins of 10 mm and more. */
+const printWidth = 680;
+
 /**
  * createStrip creates the time strip.
  * @param {HTMLElement} root
@@ -66,6 +69,8 @@ class Strip {
       }
     }).observe(this.area);
     matchMedia('(prefers-color-scheme: dark)').addEventListener('change', this.redraw);
+    window.addEventListener('beforeprint', () => this.print(Math.min(this.area.clientWidth, printWidth) + 'px'));
+    window.addEventListener('afterprint', () => this.print(''));
     this.store.subscribe((_state, changed) => {
       const range = changed.has('from') || changed.has('to');
       if (chartMembers.some((name) => changed.has(name)) || (range && this.zoomed)) {
@@ -169,6 +174,15 @@ class Strip {
       this.open.delete(id);
     }
     this.redraw();
+  }
+
+  /**
+   * print draws the charts at once in another width, because paper has one of its own and does not wait for a frame.
+   * @param {string} width
+   */
+  print(width) {
+    this.area.style.width = width;
+    this.draw();
   }
 
   /** range returns the times that the axis shows. */
