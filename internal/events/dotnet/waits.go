@@ -14,6 +14,7 @@ var waitMethods = map[string][]string{
 	"System.Threading.Thread":                                {"Sleep", "SleepInternal", "UninterruptibleSleep0", "Join"},
 	"System.Threading.LowLevelLifoSemaphore":                 {"Wait", "WaitForSignal", "WaitNative", "WaitCore"},
 	"System.Threading.LowLevelMonitor":                       {"Wait", "WaitCore"},
+	"System.Threading.LowLevelSpinWaiter":                    {"Wait"}, // of idle threads of the pool
 	"System.Threading.WaitSubsystem":                         {"*"},
 	"System.Threading.ManualResetEventSlim":                  {"Wait"},
 	"System.Threading.SemaphoreSlim":                         {"Wait", "WaitCore", "WaitUntilCountOrTimeout"},
