@@ -71,8 +71,9 @@ type kindJSON struct {
 }
 
 type valueJSON struct {
-	Type string `json:"type"`
-	Unit string `json:"unit"`
+	Type  string  `json:"type"`
+	Unit  string  `json:"unit"`
+	Error float64 `json:"error,omitempty"` // standard error of the total as a fraction of it
 }
 
 type seriesJSON struct {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ntconv/ntconv/internal/data/bin"
+	"github.com/ntconv/ntconv/internal/profile"
 	"github.com/ntconv/ntconv/internal/tables/rows"
 )
 
@@ -102,8 +103,13 @@ func (p *pageTables) writeKinds() {
 			Name: k.kind.String(), One: k.kind.Noun(1), Many: k.kind.Noun(2), Bin: k.bin, Main: p.r.samples.mainType(k),
 			Estimated: k.estimated, Values: []valueJSON{},
 		}
+		_, sums := k.totals.Sums()
 		for _, t := range k.types {
-			head.Values = append(head.Values, valueJSON{t.Type, t.Unit})
+			v := valueJSON{Type: t.Type, Unit: t.Unit}
+			if i := slices.IndexFunc(sums, func(s profile.Sum) bool { return s.Type == t }); i >= 0 {
+				v.Error = sums[i].Error
+			}
+			head.Values = append(head.Values, v)
 		}
 		p.header.Kinds = append(p.header.Kinds, head)
 		list[i] = p.table("samples_"+k.kind.String(), len(k.rows))

@@ -53,6 +53,7 @@ type kindSamples struct {
 	bySource  []uint64 // number of samples
 	used      int64    // number of samples of the sources that finish keeps
 	estimated bool
+	totals    *profile.Totals // of all samples, with the errors of estimates
 }
 
 // A sampleRow is a sample, or several in a bin. Times are nanoseconds since 1970.
@@ -94,7 +95,7 @@ func newSamples() *samples {
 func (s *samples) add(w *profile.Weighed[tables.Sample]) {
 	k := s.byKind[w.Kind]
 	if k == nil {
-		k = &kindSamples{kind: w.Kind, start: s.start}
+		k = &kindSamples{kind: w.Kind, start: s.start, totals: profile.NewTotals(w.Kind)}
 		s.byKind[w.Kind] = k
 	}
 	row := &w.Subject
@@ -116,6 +117,7 @@ func (s *samples) add(w *profile.Weighed[tables.Sample]) {
 		k.bySource = append(k.bySource, 0)
 	}
 	k.bySource[w.Source]++
+	k.totals.Add(w.Count, w.Types, w.Values, w.Variances, w.Source)
 	k.estimated = k.estimated || slices.ContainsFunc(w.Variances, func(v float64) bool { return v > 0 })
 	if s.rows++; s.rows > s.max {
 		s.shrink(s.max / 2)

@@ -147,7 +147,7 @@ func compareKind(t *testing.T, p *pagedata.Page, k pagedata.Kind, data []byte) {
 		t.Errorf("%s shows %s, the profile %s", k.Name, k.Values[k.Main].Type, main)
 	}
 	for column, want := range of.SampleType {
-		value := slices.IndexFunc(k.Values, func(v struct{ Type, Unit string }) bool { return v.Type == want.Type && v.Unit == want.Unit })
+		value := slices.IndexFunc(k.Values, func(v pagedata.Value) bool { return v.Type == want.Type && v.Unit == want.Unit })
 		if value < 0 {
 			t.Errorf("%s lacks %v", k.Name, want)
 			continue

@@ -3,7 +3,7 @@
 /** @typedef {{at: number, length: number, type: string}} ColumnInfo */
 /** @typedef {{rows: number, columns: Record<string, ColumnInfo>}} TableInfo */
 /** @typedef {{what: string, command?: string}} Ability */
-/** @typedef {{type: string, unit: string}} ValueType */
+/** @typedef {{type: string, unit: string, error?: number}} ValueType */
 /**
  * @typedef {{name: string, one: string, many: string, bin_ns: number, values: ValueType[], main: number,
  *   estimated: boolean}} KindInfo

@@ -134,8 +134,18 @@ function summary(trace, state, compared) {
   }
   for (const value of kind.samples.values[state.value] ?? []) all += value;
   return `${quantity(sum, unit)} in ${count(samples, kind.one || 'sample', kind.many)}` +
-    (sum !== all ? ` (${percent(sum, all)} of ${quantity(all, unit)})` : '') + (kind.estimated ? ', estimated' : '') +
+    (sum !== all ? ` (${percent(sum, all)} of ${quantity(all, unit)})` : '') + estimateText(kind, state) +
     (compared && isPartial(state) ? ', of AFTER' : '');
+}
+
+/**
+ * EstimateText states that values are estimates, and the standard error of their total.
+ * @param {import('./model.js').Kind} kind
+ * @param {State} state
+ */
+export function estimateText(kind, state) {
+  const error = kind.values[state.value]?.error ?? 0;
+  return !kind.estimated ? '' : error > 0 ? `, estimated (standard error of the total: ${percent(error, 1)})` : ', estimated';
 }
 
 /**

@@ -1,6 +1,8 @@
 package command
 
 import (
+	"encoding/json"
+	"math"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -52,6 +54,42 @@ func TestHTMLAnswers(t *testing.T) {
 		if a.What == "" || !strings.Contains(a.Command, "ntconv collect --") && !strings.Contains(a.Command, "trace") {
 			t.Errorf("cannot: %+v", a)
 		}
+	}
+}
+
+// The standard errors of a page are those of ntconv info.
+func TestHTMLErrors(t *testing.T) {
+	dir, in := t.TempDir(), trace(t, "alloc-verbose")
+	succeed(t, dir, "to", "html", in, "-o", "x.html")
+	var info struct {
+		Kinds []struct {
+			Kind   string
+			Values []struct {
+				Type  string
+				Error float64 `json:"standard_error"`
+			}
+		}
+	}
+	must(t, json.Unmarshal([]byte(succeed(t, dir, "info", "--json", in).stdout), &info))
+	want := map[string]float64{}
+	for _, k := range info.Kinds {
+		for _, v := range k.Values {
+			want[k.Kind+" "+v.Type] = v.Error
+		}
+	}
+	estimates := 0
+	for _, k := range pageOfFile(t, dir, "x.html", "data").Header.Kinds {
+		for _, v := range k.Values {
+			if v.Error > 0 {
+				estimates++
+			}
+			if e := want[k.Name+" "+v.Type]; math.Abs(v.Error-e) > 0.005*e { // info rounds to three digits
+				t.Errorf("%s %s: %g, want %g", k.Name, v.Type, v.Error, e)
+			}
+		}
+	}
+	if estimates < 2 {
+		t.Errorf("%d estimates", estimates)
 	}
 }
 

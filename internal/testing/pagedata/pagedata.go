@@ -51,9 +51,15 @@ type Header struct {
 type Kind struct {
 	Name, One, Many string
 	Bin             int64 `json:"bin_ns"`
-	Values          []struct{ Type, Unit string }
+	Values          []Value
 	Main            int
 	Estimated       bool
+}
+
+// A Value is a type of values; Error is the standard error of their total as a fraction of it.
+type Value struct {
+	Type, Unit string
+	Error      float64
 }
 
 // A Series is a series of values of a counter.
