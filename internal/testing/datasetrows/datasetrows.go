@@ -37,6 +37,16 @@ func Read(dir string) (map[string][]string, error) {
 	return rows, err
 }
 
+// Rename replaces the name of a trace in all rows: a dataset keeps that one of several equal traces that came first.
+func Rename(rows map[string][]string, from, to string) {
+	for _, list := range rows {
+		for i, row := range list {
+			list[i] = strings.ReplaceAll(row, from, to)
+		}
+		slices.Sort(list)
+	}
+}
+
 func fileRows(name string) (list []string, err error) {
 	f, err := os.Open(name)
 	if err != nil {
