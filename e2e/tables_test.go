@@ -184,20 +184,26 @@ func readNode(t *testing.T, files []string) (list []reading) {
 	if os.Getenv("NTCONV_ALL_TABLES") != "" {
 		cmd.Args = append(cmd.Args, "all")
 	}
-	cmd.Stdin = strings.NewReader(strings.Join(files, "\n") + "\n")
+	return readerLines[reading](t, cmd, strings.Join(files, "\n")+"\n")
+}
+
+// readerLines runs a command and returns the objects that it prints, one per line. It may run in a goroutine.
+func readerLines[T any](t *testing.T, cmd *exec.Cmd, input string) (list []T) {
+	t.Helper()
+	cmd.Stdin = strings.NewReader(input)
 	var msg bytes.Buffer
 	cmd.Stderr = &msg
 	out, err := cmd.Output()
 	if err != nil {
-		t.Errorf("%v\n%s", err, msg.Bytes())
+		t.Errorf("%s: %v\n%s", cmd.Path, err, msg.Bytes())
 	}
 	for line := range bytes.Lines(out) {
-		var r reading
-		if err := json.Unmarshal(line, &r); err != nil {
+		var one T
+		if err := json.Unmarshal(line, &one); err != nil {
 			t.Error(err)
 			break
 		}
-		list = append(list, r)
+		list = append(list, one)
 	}
 	return list
 }
@@ -251,17 +257,7 @@ func askDuckDB(t *testing.T, n int, query func(file int) string, answer func(duc
 	for i := range n {
 		script.WriteString(query(i) + ";\n")
 	}
-	cmd := exec.CommandContext(t.Context(), program, "-bail", "-jsonlines")
-	cmd.Stdin = strings.NewReader(script.String())
-	var msg bytes.Buffer
-	cmd.Stderr = &msg
-	out, err := cmd.Output()
-	if err != nil {
-		t.Errorf("DuckDB: %v\n%s", err, msg.Bytes())
-	}
-	for line := range bytes.Lines(out) {
-		var a duckAnswer
-		must(t, json.Unmarshal(line, &a))
+	for _, a := range readerLines[duckAnswer](t, exec.CommandContext(t.Context(), program, "-bail", "-jsonlines"), script.String()) {
 		answer(a)
 	}
 }

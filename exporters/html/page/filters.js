@@ -1,6 +1,7 @@
 // The bar with the selection that all parts of the page share: kind, process, thread, type, and what else is selected.
 import {button, coalesced, el, replace, select} from './dom.js';
 import {isPartial} from './joint.js';
+import {withoutMethod} from './model.js';
 import {selected, valueOf} from './selection.js';
 import {count, duration, exactTime, percent, quantity} from './units.js';
 
@@ -101,8 +102,7 @@ function chips(trace, store) {
   }
   if (state.span >= 0) out.push(['span ' + trace.spanName(state.span).slice(0, 80), {span: -1}]);
   if (state.method >= 0) {
-    out.push(['method ' + trace.functionName(state.method).slice(0, 80), {method: -1,
-      layout: state.layout === 'sandwich' ? 'calls' : state.layout}]);
+    out.push(['method ' + trace.functionName(state.method).slice(0, 80), withoutMethod(state)]);
   }
   if (state.module !== '') out.push(['module ' + state.module.slice(0, 80), {module: ''}]);
   return out.map(([text, patch]) => button(text + ' ×', () => store.set(patch), {class: 'chip', title: 'Remove: ' + text}));

@@ -443,6 +443,15 @@ export function initialState(trace) {
   };
 }
 
+/**
+ * WithoutMethod is the patch that selects no method; its sandwich ends with it.
+ * @param {State} state
+ * @returns {Partial<State>}
+ */
+export function withoutMethod({layout}) {
+  return {method: -1, layout: layout === 'sandwich' ? 'calls' : layout};
+}
+
 /** Store holds the state that all views of a page share. */
 export class Store {
   /**

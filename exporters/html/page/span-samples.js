@@ -231,8 +231,16 @@ export function addTo(map, key, value) {
   map.set(key, (map.get(key) ?? 0) + value);
 }
 
-/** Kinds whose samples describe a thread for a time, so that a part of a sample can lie in a span. */
-const timedKinds = new Set(['wall', 'cpu']);
+/** Kinds whose samples describe a thread for a time, so that a part of a sample can lie in a span; the preferred one first. */
+export const timedKinds = ['wall', 'cpu'];
+
+/**
+ * TimedColumn returns the index of the values of a kind that can lie in a span in part, or -1.
+ * @param {Kind} kind
+ */
+function timedColumn(kind) {
+  return timedKinds.includes(kind.name) ? valueWithUnit(kind, 'nanoseconds') : -1;
+}
 
 /** @type {WeakMap<Uint8Array, Map<string, Float64Array>>} by the spans */
 const knownShares = new WeakMap();
@@ -251,7 +259,7 @@ export function valuesWithin(trace, kind, value, span) {
   let known = knownShares.get(within);
   if (!known) knownShares.set(within, known = new Map());
   let out = known.get(key);
-  if (!out) known.set(key, out = shares(trace, kind, value, within));
+  if (!out) known.set(key, out = shares(trace, kind, value, span));
   return out;
 }
 
@@ -259,17 +267,17 @@ export function valuesWithin(trace, kind, value, span) {
  * @param {Trace} trace
  * @param {Kind} kind
  * @param {number} value
- * @param {Uint8Array} within
+ * @param {number} span
  */
-function shares(trace, kind, value, within) {
-  const {samples} = kind, timed = valueWithUnit(kind, 'nanoseconds');
-  const column = samples.values[value] ?? new Float64Array(samples.rows);
-  if (!timedKinds.has(kind.name) || timed < 0) {
-    return column.map((v, i) => (samples.span[i] >= 0 && within[samples.span[i]] ? v : 0));
+function shares(trace, kind, value, span) {
+  const {samples} = kind;
+  if (value !== timedColumn(kind)) {
+    const marks = samplesWithin(trace, kind, span);
+    return (samples.values[value] ?? new Float64Array(samples.rows)).map((v, i) => (marks[i] ? v : 0));
   }
-  const pieces = piecesOf(trace, kind), out = new Float64Array(samples.rows);
+  const within = trace.spansWithin(span), pieces = piecesOf(trace, kind), out = new Float64Array(samples.rows);
   pieces.sample.forEach((sample, k) => {
-    if (within[pieces.span[k]]) out[sample] = value === timed ? out[sample] + pieces.time[k] : column[sample];
+    if (within[pieces.span[k]]) out[sample] += pieces.time[k];
   });
   return out;
 }
@@ -283,9 +291,7 @@ function shares(trace, kind, value, within) {
  */
 export function samplesWithin(trace, kind, span) {
   const within = trace.spansWithin(span), {samples} = kind, out = new Uint8Array(samples.rows);
-  if (!timedKinds.has(kind.name) || valueWithUnit(kind, 'nanoseconds') < 0) {
-    return out.map((_, i) => (samples.span[i] >= 0 && within[samples.span[i]] ? 1 : 0));
-  }
+  if (timedColumn(kind) < 0) return out.map((_, i) => (samples.span[i] >= 0 && within[samples.span[i]] ? 1 : 0));
   const pieces = piecesOf(trace, kind);
   pieces.sample.forEach((sample, k) => {
     if (within[pieces.span[k]]) out[sample] = 1;

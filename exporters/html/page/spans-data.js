@@ -3,7 +3,7 @@
 
 import {coveredTime, quantileOf} from './bins.js';
 import {firstAtLeast, groupByKey} from './model.js';
-import {addTo, piecesOf, spanIndex, valueWithUnit} from './span-samples.js';
+import {addTo, piecesOf, spanIndex, timedKinds, valueWithUnit} from './span-samples.js';
 
 /** @typedef {import('./model.js').Trace} Trace */
 /** @typedef {import('./model.js').Kind} Kind */
@@ -180,7 +180,7 @@ function samplesOfSpans(trace, kind) {
  * @returns {Activity}
  */
 export function activityOf(trace, spans) {
-  const timed = ['wall', 'cpu'].map((name) => trace.kinds.find((k) => k.name === name && k.samples.rows > 0)).find((k) => k);
+  const timed = timedKinds.map((name) => trace.kinds.find((k) => k.name === name && k.samples.rows > 0)).find((k) => k);
   const alloc = trace.kinds.find((k) => k.name === 'alloc');
   /** @type {Activity} */
   const out = {

@@ -40,10 +40,8 @@ class SpansView {
     this.store = store;
     const index = spanIndex(store.trace);
     this.noun = index.noun;
-    this.requests = index.requests;
-    this.all = Int32Array.from({length: store.trace.spans.rows}, (_, i) => i);
-    this.roots = index.roots;
-    this.listed = 'requests';
+    this.lists = {requests: index.requests, roots: index.roots, all: Int32Array.from(store.trace.spans.time, (_, i) => i)};
+    this.listed = /** @type {'requests' | 'roots' | 'all'} */ ('requests');
     this.route = -1;
     this.routes = this.routeTable();
     this.single = requestTable(store, 'span');
@@ -56,13 +54,14 @@ class SpansView {
   parts() {
     /** @type {[string, string][]} */
     const lists = [['requests', `${this.noun}s`], ['roots', 'spans without a parent'], ['all', 'all spans']];
-    const which = select('Which spans are listed', this.requests.length > 0 && this.noun === 'request' ? lists :
-      lists.filter(([name]) => name !== 'roots'), 'requests',
-      (value) => {
-        this.listed = value;
-        this.route = -1;
-        this.draw();
-      });
+    if (this.noun !== 'request') {
+      lists.splice(1, 1); // the requests are these spans
+    }
+    const which = select('Which spans are listed', lists, 'requests', (value) => {
+      this.listed = /** @type {keyof typeof this.lists} */ (value);
+      this.route = -1;
+      this.draw();
+    });
     return [
       el('div', {class: 'bar'}, el('h2', null, 'Requests and spans'), el('label', null, 'List ', which), this.note),
       el('div', {class: 'spans-grid'},
@@ -99,8 +98,7 @@ class SpansView {
   /** draw lists the spans of the selection. */
   draw() {
     const {trace, state} = this.store;
-    const list = this.listed === 'requests' ? this.requests : this.listed === 'roots' ? this.roots : this.all;
-    const spans = spansIn(trace, list, state);
+    const spans = spansIn(trace, this.lists[this.listed], state);
     const routes = routesOf(trace, spans);
     if (this.route >= 0 && !routes.some((route) => route.name === this.route)) {
       this.route = -1;
@@ -122,8 +120,8 @@ class SpansView {
       return '';
     }
     const {trace, state} = this.store;
-    const listed = new Set(this.requests);
-    const others = spansIn(trace, this.roots, state).filter((i) => !listed.has(i));
+    const listed = new Set(this.lists.requests);
+    const others = spansIn(trace, this.lists.roots, state).filter((i) => !listed.has(i));
     const longest = others.reduce((most, i) => Math.max(most, trace.spans.duration[i]), 0);
     return 'Requests are the spans of servers and consumers' + (others.length === 0 ? '. ' :
       `; ${count(others.length, 'other span')} without a parent, up to ${duration(longest)}, can be listed above. `);

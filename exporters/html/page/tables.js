@@ -2,6 +2,7 @@
 
 import {DataTable} from './data-table.js';
 import {button, coalesced, el} from './dom.js';
+import {withoutMethod} from './model.js';
 import {isFailed, spansIn} from './spans-data.js';
 import {spanIndex} from './span-samples.js';
 import {hasIntervals} from './threads-layout.js';
@@ -191,7 +192,7 @@ function methodPages(store) {
         share: (r) => share(r.cumulative)},
       {key: 'module', title: 'Module', text: (r) => r.module},
     ],
-    pick: (row) => store.set(store.state.method === row.id ? {method: -1, layout: 'calls'} :
+    pick: (row) => store.set(store.state.method === row.id ? withoutMethod(store.state) :
       {method: row.id, layout: 'sandwich'}),
     isPicked: (row) => store.state.method === row.id,
     doubt: (row) => (samples ? fewSamplesDoubt(trace.kinds[store.state.kind], samples[row.id]) : ''),

@@ -99,10 +99,11 @@ func (t *threadSlices) advance(m *sliceMeter, until int64) {
 			continue
 		}
 		to := min(until, n.end)
-		if n.end == unknownEnd && n.time == 0 && to > max(t.at, n.start) {
+		gained := to - max(t.at, n.start)
+		if n.end == unknownEnd && n.time == 0 && gained > 0 {
 			t.timed = append(t.timed, n)
 		}
-		n.time += to - max(t.at, n.start)
+		n.time += gained
 		t.at = to
 	}
 	t.at = max(t.at, until)

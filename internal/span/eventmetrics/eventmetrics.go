@@ -17,9 +17,10 @@ import (
 )
 
 // A Reader counts operations of the runtime, such as collections and exceptions, as the metrics of the same
-// semantic conventions that the runtime's own instruments have: cumulative sums with a point per second, or fewer in a long time without operations. The operations
-// are those that a Tracker finds, so that totals are those of spans and profiles. Memory depends on the time series and on
-// the seconds in which one of them grows. It is not safe for concurrent use.
+// semantic conventions that the runtime's own instruments have: cumulative sums with a point per second, or fewer in a
+// long time without operations. The operations are those that a Tracker finds, so that totals are those of spans and
+// profiles. Memory depends on the time series and on the seconds in which one of them grows. It is not safe for
+// concurrent use.
 type Reader struct {
 	emit      func(*metrics.Point)
 	clock     span.Clock

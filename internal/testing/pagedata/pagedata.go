@@ -95,16 +95,13 @@ func (p *Page) addRest(page []byte) error {
 	if err != nil {
 		return err
 	}
-	if len(data) < 4 || int64(binary.LittleEndian.Uint32(data)) > int64(len(data)-4) {
-		return errors.New("no strings")
-	}
-	n := 4 + int(binary.LittleEndian.Uint32(data))
 	var texts []string
-	if err := json.Unmarshal(data[4:n], &texts); err != nil {
+	columns, err := piece(data, &texts)
+	if err != nil {
 		return err
 	}
 	p.Header.Strings = append(p.Header.Strings, texts...)
-	p.columns = append(slices.Clip(p.columns), data[n:]...)
+	p.columns = append(slices.Clip(p.columns), columns...)
 	return nil
 }
 
@@ -128,22 +125,30 @@ func Block(page []byte, id string) ([]byte, error) {
 
 func decode(data []byte) (*Page, error) {
 	const magic = "ntcpage1"
-	if len(data) < len(magic)+4 || string(data[:len(magic)]) != magic {
+	if !bytes.HasPrefix(data, []byte(magic)) {
 		return nil, errors.New("no page data")
 	}
-	n := int64(binary.LittleEndian.Uint32(data[len(magic):]))
-	rest := data[len(magic)+4:]
-	if n > int64(len(rest)) {
-		return nil, errors.New("the header is longer than the data")
-	}
-	p := &Page{columns: rest[n:]}
-	if err := json.Unmarshal(rest[:n], &p.Header); err != nil {
+	p := &Page{}
+	var err error
+	if p.columns, err = piece(data[len(magic):], &p.Header); err != nil {
 		return nil, err
 	}
 	if p.Header.Version != 1 || len(p.Header.Strings) == 0 || p.Header.Strings[0] != "" {
 		return nil, fmt.Errorf("version %d, strings %.3q", p.Header.Version, p.Header.Strings)
 	}
 	return p, nil
+}
+
+// piece decodes the JSON whose length data begins with, and returns the columns after it.
+func piece(data []byte, header any) (columns []byte, err error) {
+	if len(data) < 4 {
+		return nil, errors.New("no header")
+	}
+	n, rest := int64(binary.LittleEndian.Uint32(data)), data[4:]
+	if n > int64(len(rest)) {
+		return nil, errors.New("the header is longer than the data")
+	}
+	return rest[n:], json.Unmarshal(rest[:n], header)
 }
 
 // check decodes all columns.
