@@ -105,16 +105,19 @@ test: ## Run all tests
 
 # CONCURRENT matches code that starts goroutines or shares memory between them. RACETESTS are the tests of the command that
 # run it on several inputs, with pipes, receivers, interrupts, progress or a server, and once in every format. All other
-# tests of the command run the same code with other words; the nightly checks run them, too (RACETESTS=.).
+# tests of the command run the same code with other words; the nightly checks run them, too (RACETESTS=.). RACEPKGS are the
+# packages with such code; empty RACETESTS omit the command.
 CONCURRENT = ^[[:space:]]*go (func|[a-zA-Z_.]+\()|sync\.(Mutex|RWMutex|WaitGroup|Map|Pool)|atomic\.
 RACETESTS ?= Batch|Broken|Closed|ConvertEach|DatasetJobs|DatasetWriters|FIFO|FailingWrites|Follow|Interrupted|Jobs|Library|Pipe|Progress|RecordFormats|Sending|Signals|StandardOutput|ViewIn
 # Without this setting, every command that a test runs would sleep for a second at its end.
 RACE       = CGO_ENABLED=1 GORACE=atexit_sleep_ms=10 $(GO) test -race -short -timeout 60m $(TESTFLAGS)
 
+RACEPKGS  ?= $$(git grep -lE '$(CONCURRENT)' -- '*.go' ':!*_test.go' ':!cmd' ':!internal/run/command' ':!e2e' ':!duckdb' ':!fleet' ':!examples' ':!.ci' | xargs -n1 dirname | sort -u | sed 's|^|./|')
+
 .PHONY: race
-race: ## Run the race detector on the packages with goroutines, the long tests shortened; RACETESTS
-	$(RACE) $$(git grep -lE '$(CONCURRENT)' -- '*.go' ':!*_test.go' ':!cmd' ':!internal/run/command' ':!e2e' ':!duckdb' ':!fleet' ':!examples' ':!.ci' | xargs -n1 dirname | sort -u | sed 's|^|./|')
-	$(RACE) -run '$(RACETESTS)' ./internal/run/command
+race: ## Run the race detector on the packages with goroutines, the long tests shortened; RACEPKGS, RACETESTS
+	$(RACE) $(RACEPKGS)
+	@[ -z '$(RACETESTS)' ] || $(RACE) -run '$(RACETESTS)' ./internal/run/command
 
 .PHONY: e2e
 e2e: ## Test the command and its output with the programs that read it

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -14,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ntconv/ntconv/internal/testing/corpus"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 )
 
@@ -24,11 +26,11 @@ const builder = "go.opentelemetry.io/collector/cmd/builder@v0.161.0"
 type program struct {
 	path    string
 	err     error
-	missing bool // its modules cannot be downloaded
+	missing bool // it is not built, or its modules cannot be downloaded
 }
 
 // collectorProgram returns the collector of collector/builder.yaml. It keeps the program in the user's cache, because
-// building it takes minutes.
+// building it takes minutes; nightly tests build it.
 var collectorProgram = sync.OnceValue(buildCollector)
 
 func buildCollector() (p program) {
@@ -44,6 +46,9 @@ func buildCollector() (p program) {
 	p.path = filepath.Join(dir, fmt.Sprintf("otelcol-%x.exe", sha256.Sum256(config))[:20]+".exe")
 	if _, err := os.Stat(p.path); err == nil {
 		return p
+	}
+	if !corpus.Nightly() {
+		return program{missing: true, err: errors.New("make nightly builds the collector, and keeps it for other tests")}
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return program{err: err}
@@ -96,7 +101,7 @@ func newCollector(t *testing.T, settings ...string) *collector {
 	}
 	p := collectorProgram()
 	if p.missing {
-		t.Skip("no modules of the collector: ", p.err)
+		t.Skip("no collector: ", p.err)
 	}
 	if p.err != nil {
 		t.Fatal(p.err)

@@ -1,3 +1,5 @@
+//go:build arrow
+
 package e2e
 
 import (
@@ -11,6 +13,8 @@ import (
 	"github.com/apache/arrow-go/v18/parquet/file"
 	"github.com/apache/arrow-go/v18/parquet/pqarrow"
 )
+
+func init() { tableReaders = append(tableReaders, readArrow) }
 
 // readArrow reads files with arrow-go.
 func readArrow(t *testing.T, files []string) (list []reading) {

@@ -32,7 +32,7 @@ var wants = []struct {
 		[]string{"no Node", "npm --prefix e2e ci", "npm --prefix e2e/firefox ci", "npm --prefix exporters/html/page ci"},
 	},
 	{"Chromium or Firefox, for consumers that are web pages", []string{"no Chromium", "firefox is not installed"}},
-	{"the modules of the OpenTelemetry Collector, which are downloaded", []string{"no modules of the collector"}},
+	{"the OpenTelemetry Collector, which make nightly builds from modules that it downloads", []string{"no collector"}},
 	{"test files of other modules, which the module cache may lack", []string{"the module cache has no"}},
 	{"time: make nightly runs the test, a flag enables it, or -short disables it", []string{"make nightly", "-big converts", "-overhead prints", "short mode"}},
 	{"compilers and binutils, for tests that look up functions of programs", []string{"is not installed"}},

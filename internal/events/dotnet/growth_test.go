@@ -77,7 +77,7 @@ func countSteps(t *testing.T, names []spelled) (steps []int) {
 	write("dotnet/steps.go", []byte("package dotnet\n\nvar Steps int\n"))
 	write("go.mod", []byte("module steps\n\ngo 1.26\n"))
 	build := exec.Command("go", "build", "-o", "steps.exe", ".")
-	build.Dir, build.Env = dir, append(os.Environ(), "GOFLAGS=-mod=mod", "GOWORK=off")
+	build.Dir, build.Env = dir, append(os.Environ(), "GOFLAGS=-mod=mod -trimpath", "GOWORK=off")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}

@@ -82,13 +82,18 @@ func TestAllTraces(t *testing.T) {
 	}
 	managed, names := 0, tally{fromEvents: map[string]bool{}, fromSymbols: map[string]bool{}}
 	for _, path := range files {
+		if info, err := os.Stat(path); err != nil {
+			t.Fatal(err)
+		} else if corpus.IsSkipped(path, info.Size()) {
+			continue
+		}
 		trace := filepath.Base(path)
 		c := readNaming(t, path)
 		managed += checkFrames(t, trace, c, filepath.Join(dir, "stacks", trace))
 		names.add(t, trace, c)
 	}
 	t.Logf("%d frames of .NET methods have TraceEvent's names", managed)
-	if managed < 100000 {
+	if managed < 1000 || corpus.Nightly() && managed < 100000 {
 		t.Errorf("%d frames of .NET methods: the reference output has changed", managed)
 	}
 	names.check(t)
@@ -185,7 +190,7 @@ func (n *tally) check(t *testing.T) {
 		}
 	}
 	t.Logf("%d names from symbols, %d of them also in method events", len(n.fromSymbols), both)
-	if both*100 < len(n.fromSymbols)*95 {
+	if corpus.Nightly() && both*100 < len(n.fromSymbols)*95 { // other tests read a part of the traces
 		t.Errorf("of %d names from symbols only %d are also in method events", len(n.fromSymbols), both)
 	}
 }

@@ -72,12 +72,12 @@ func TestLibraryModules(t *testing.T) {
 		has[name] = true
 	}
 	shared := make(map[string]bool) // what the modules themselves need of the same libraries
-	for _, name := range required(t, "go.mod") {
+	for name := range required(t, "go.mod") {
 		shared[name] = true
 	}
 	for _, own := range []string{"fleet/go.mod", "duckdb/go.mod"} {
 		n := 0
-		for _, name := range required(t, own) {
+		for name := range required(t, own) {
 			if name == module || shared[name] || !isHeavy(name) {
 				continue
 			}
@@ -109,14 +109,31 @@ func isHeavy(name string) bool {
 	return false
 }
 
-// required returns the modules that a go.mod requires, directly or not.
-func required(t *testing.T, name string) (list []string) {
+// TestModuleVersions checks that the tests with other programs use the versions of this module, so that they test the same
+// code and compile no package a second time.
+func TestModuleVersions(t *testing.T) {
+	theirs, shared := required(t, "e2e/go.mod"), 0
+	for name, version := range required(t, "go.mod") {
+		if other, ok := theirs[name]; ok {
+			if shared++; other != version {
+				t.Errorf("e2e/go.mod requires %s %s, go.mod %s", name, other, version)
+			}
+		}
+	}
+	if shared < 5 {
+		t.Errorf("the modules share only %d others", shared)
+	}
+}
+
+// required returns the versions of the modules that a go.mod requires, directly or not.
+func required(t *testing.T, name string) map[string]string {
 	t.Helper()
+	versions := make(map[string]string)
 	for line := range strings.Lines(page(t, name)) {
 		line = strings.TrimPrefix(strings.TrimSpace(line), "require ")
 		if mod, version, ok := strings.Cut(line, " "); ok && strings.HasPrefix(version, "v") {
-			list = append(list, mod)
+			versions[mod], _, _ = strings.Cut(version, " ")
 		}
 	}
-	return list
+	return versions
 }
