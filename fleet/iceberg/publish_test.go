@@ -221,3 +221,44 @@ func TestSIGKILL(t *testing.T) {
 	}
 	t.Logf("%d runs were killed", killed)
 }
+
+// What a catalog refers to can be read until the catalog has moved on: after removal, joining and replacement, and until the last catalog
+// has been published to.
+func TestSnapshotsStayReadable(t *testing.T) {
+	dir := t.TempDir()
+	set, at := filepath.Join(dir, "warehouse"), directory(dir)
+	other := &place{address: "sqlite:" + filepath.Join(dir, "catalog.db")}
+	addTraces(t, set, "cpu-env", "--typed", "none")
+	addTraces(t, set, "jit", "--event", "Method*", "--typed", "none")
+	published(t, set, at)
+	published(t, set, other)
+	l, second := openLake(t, at), openLake(t, other)
+	want := rowsOf(t, tableOf(t, l, "events"))
+	if len(want) == 0 {
+		t.Fatal("no rows")
+	}
+	addTraces(t, set, "jit", "--typed", "none") // replaces the part
+	succeed(t, "", "dataset", "optimize", set)
+	if code, _, stderr := invoke(t, "", "dataset", "rm", set, traceOf(t, set, "cpu-env")); code != 0 || !strings.Contains(stderr, "kept until the dataset has been published again in "+filepath.Join(dir, "lake")+", namespace ns and in file:"+filepath.Join(dir, "catalog.db")) {
+		t.Errorf("rm: code %d, %q", code, stderr)
+	}
+	for name, l := range map[string]*lake{"directory": l, "sqlite": second} {
+		if got := rowsOf(t, tableOf(t, l, "events")); !slices.Equal(got, want) {
+			t.Errorf("%s: %d rows of the snapshot, want %d", name, len(got), len(want))
+		}
+	}
+	published(t, set, at, "--table", "events") // other tables still refer to the old files
+	if got := rowsOf(t, tableOf(t, l, "trace_info")); len(got) != 2 {
+		t.Errorf("%d rows of a table that was not published, want 2", len(got))
+	}
+	published(t, set, at)
+	if got := rowsOf(t, tableOf(t, second, "events")); !slices.Equal(got, want) {
+		t.Errorf("after the first catalog: %d rows of the second, want %d", len(got), len(want))
+	}
+	published(t, set, other)
+	compare(t, l, set)
+	compare(t, second, set)
+	if out := succeed(t, "", "dataset", "verify", set); strings.Contains(out, "replaced file") {
+		t.Errorf("files stay although both catalogs have moved on: %s", out)
+	}
+}
