@@ -84,7 +84,7 @@ func (p *program) bill(path string, binary []byte, goos, arch string) ([]byte, e
 	version, _, _ = strings.Cut(version, " ")
 	b.Components = append(b.Components, library("std", version, "BSD-3-Clause"))
 	for _, m := range info.Deps {
-		if m.Replace != nil && m.Replace.Version == "" { // a directory of this repository
+		if m.Replace != nil && strings.HasPrefix(m.Replace.Path, "../") { // a directory of this repository
 			b.Components = append(b.Components, library(m.Path, p.version, "Apache-2.0"))
 			continue
 		}
