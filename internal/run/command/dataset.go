@@ -421,7 +421,7 @@ func keptText(k *dataset.Kept) string {
 	for i := range k.Pins {
 		at = append(at, fmt.Sprintf("%s, namespace %s", k.Pins[i].Catalog, k.Pins[i].Namespace))
 	}
-	return fmt.Sprintf("%s (%s) replaced, and kept until the dataset has been published again in %s; engines that read its directories read these rows, too",
+	return fmt.Sprintf("%s replaced (%s), and kept until the dataset has been published again in %s; engines that read its directories read these rows, too",
 		message.Count(int64(k.Files), "file is", "files are"), message.Bytes(k.Bytes), cmp.Or(strings.Join(at, " and in "), "its catalog"))
 }
 
