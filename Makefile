@@ -29,6 +29,9 @@ BENCHTIME ?= 1s
 VULNCHECK ?= golang.org/x/vuln/cmd/govulncheck@v1.9.0
 VULNDB    ?= https://vuln.go.dev
 PLATFORMS ?= linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
+# Programs that are packaged, and whose licenses are checked. ntconv-fleet takes minutes per platform; ntconv-duckdb is only for that of
+# this machine.
+PROGRAMS  ?= ntconv ntconv-duckdb ntconv-fleet
 # Directory of binaries.
 BIN       ?= bin
 DEMO      ?= testdata/cpu-env.nettrace.zst
@@ -128,8 +131,8 @@ e2e: ## Test the command and its output with the programs that read it
 lint: ## Check format, go vet and staticcheck
 	@unformatted=$$(gofmt -s -l $$(git ls-files '*.go')); \
 	if [ -n "$$unformatted" ]; then echo "gofmt -s -w is needed for:"; echo "$$unformatted"; exit 1; fi
-	$(GO) vet ./... ./.ci/testlog ./.ci/licenses ./.ci/packages
-	$(GO) tool staticcheck ./... ./.ci/testlog ./.ci/licenses ./.ci/packages
+	$(GO) vet ./... ./.ci/testlog ./.ci/programs ./.ci/licenses ./.ci/packages
+	$(GO) tool staticcheck ./... ./.ci/testlog ./.ci/programs ./.ci/licenses ./.ci/packages
 	$(GO) build -o bin/ honnef.co/go/tools/cmd/staticcheck
 	cd e2e && $(GO) vet ./... && ../bin/staticcheck ./...
 	cd duckdb && export CGO_ENABLED=1 && $(GO) vet ./... && ../bin/staticcheck ./...
@@ -180,8 +183,8 @@ vulncheck: ## Look for known vulnerabilities in the code that ntconv calls; skip
 	esac
 
 .PHONY: licenses
-licenses: ## List the licenses of compiled modules, check that they are allowed, and write THIRD_PARTY.md
-	$(GO) run ./.ci/licenses -platforms '$(PLATFORMS)' -o THIRD_PARTY.md
+licenses: ## List the licenses of compiled modules, check that they are allowed, and write THIRD_PARTY.md of each program; PROGRAMS
+	@for p in $(PROGRAMS); do $(GO) run ./.ci/licenses -program $$p -platforms '$(PLATFORMS)' -write || exit 1; done
 
 .PHONY: bench
 bench: ## Measure ns/event, MB/s, allocations and ratios; BENCH, BENCHPKGS and BENCHTIME select them
@@ -218,8 +221,8 @@ cross: ## Build for every platform into bin/
 	@for os in darwin windows; do echo "GOOS=$$os $(GO) vet"; GOOS=$$os $(GO) vet ./... || exit 1; done
 
 .PHONY: packages
-packages: ## Build archives, .deb, .rpm, bills of materials and checksums for every platform into bin/packages; VERSION
-	$(GO) run ./.ci/packages -platforms '$(PLATFORMS)' -version '$(VERSION)' -o $(BIN)/packages
+packages: ## Build archives, .deb, .rpm, bills of materials and checksums for every platform into bin/packages; VERSION, PROGRAMS
+	$(GO) run ./.ci/packages -programs '$(PROGRAMS)' -platforms '$(PLATFORMS)' -version '$(VERSION)' -o $(BIN)/packages
 
 .PHONY: container
 container: ## Build the container image ntconv with docker or podman

@@ -12,7 +12,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/ntconv/ntconv/fleet/s3fake"
+	"github.com/ntconv/ntconv/fleet/storefake"
 )
 
 // asCommand makes the test binary run the command.
@@ -27,7 +27,7 @@ func TestMain(m *testing.M) {
 
 // A user is somebody with a store.
 type user struct {
-	*s3fake.Server
+	*storefake.Server
 	t   *testing.T
 	dir string // working directory
 	env []string
@@ -35,7 +35,7 @@ type user struct {
 
 func newUser(t *testing.T) *user {
 	t.Helper()
-	u := &user{Server: s3fake.New(t), t: t, dir: t.TempDir()}
+	u := &user{Server: storefake.New(t), t: t, dir: t.TempDir()}
 	u.env = append(u.Environment(), asCommand+"=1", "XDG_CACHE_HOME="+t.TempDir(), "TMPDIR="+t.TempDir(), "NTCONV_LOCAL_SYMBOLS=false", "PATH="+os.Getenv("PATH"))
 	return u
 }

@@ -61,34 +61,34 @@ func (r *release) zip(dir string, files []file) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// nfpmHeader is the beginning of the configuration of nfpm. There are no dependencies, because the binary is static.
-const nfpmHeader = `name: ntconv
-arch: %s
+// nfpmHeader is the beginning of the configuration of nfpm. There are no dependencies, because the binaries are static.
+const nfpmHeader = `name: %[1]s
+arch: %[2]s
 platform: linux
-version: %q
+version: %[3]q
 version_schema: none
 section: devel
 priority: optional
 maintainer: The ntconv authors <ntconv@example.com>
 description: |
-  Convert and inspect .NET traces.
-  ntconv reads .NET traces (nettrace, netperf), pprof profiles and other formats, and writes what other tools understand.
+  %[5]s.
+  %[6]s
 homepage: https://github.com/ntconv/ntconv
 license: Apache-2.0
-mtime: %s
+mtime: %[4]s
 rpm:
   buildhost: localhost
   compression: gzip:6 # the default level, 9, takes three times as long and saves little
   group: Development/Tools
-  summary: Convert and inspect .NET traces
+  summary: %[5]s
 contents:
 `
 
 // linuxPackages writes a .deb and an .rpm package.
-func (r *release) linuxPackages(arch, temp string, files []file) error {
-	at := r.date.Format("2006-01-02T15:04:05Z")
+func (p *program) linuxPackages(arch, temp string, files []file) error {
+	at := p.date.Format("2006-01-02T15:04:05Z")
 	var config strings.Builder
-	fmt.Fprintf(&config, nfpmHeader, arch, r.version, at)
+	fmt.Fprintf(&config, nfpmHeader, p.Name, arch, p.version, at, p.Summary, p.Text)
 	for i, f := range files {
 		if f.path == "" {
 			continue
@@ -109,8 +109,8 @@ func (r *release) linuxPackages(arch, temp string, files []file) error {
 		return err
 	}
 	for _, kind := range []string{"deb", "rpm"} {
-		cmd := exec.Command("go", "run", r.nfpm, "package", "-f", name, "-p", kind, "-t", r.dir)
-		cmd.Env = append(os.Environ(), "SOURCE_DATE_EPOCH="+strconv.FormatInt(r.date.Unix(), 10))
+		cmd := exec.Command("go", "run", p.nfpm, "package", "-f", name, "-p", kind, "-t", p.dir)
+		cmd.Env = append(os.Environ(), "SOURCE_DATE_EPOCH="+strconv.FormatInt(p.date.Unix(), 10))
 		if text, err := cmd.CombinedOutput(); err != nil {
 			return fmt.Errorf("nfpm: %w\n%s", err, text)
 		}

@@ -6,6 +6,7 @@ import (
 	"debug/buildinfo"
 	"encoding/json"
 	"fmt"
+	"net/url"
 	"strings"
 	"time"
 )
@@ -61,7 +62,7 @@ type dependency struct {
 
 // bill returns the software bill of materials of a binary. The modules are those that the linker has recorded in it, so
 // the bill cannot differ from the binary.
-func (r *release) bill(path string, binary []byte, goos, arch string) ([]byte, error) {
+func (p *program) bill(path string, binary []byte, goos, arch string) ([]byte, error) {
 	info, err := buildinfo.ReadFile(path)
 	if err != nil {
 		return nil, err
@@ -70,20 +71,24 @@ func (r *release) bill(path string, binary []byte, goos, arch string) ([]byte, e
 	id := sum[:16]
 	id[6], id[8] = id[6]&0x0f|0x80, id[8]&0x3f|0x80 // UUID version 8, RFC 9562, so that equal binaries have equal bills
 	main := component{
-		Type: "application", Name: "ntconv", Version: r.version, PURL: "pkg:golang/" + info.Main.Path + "@" + r.version,
+		Type: "application", Name: p.Name, Version: p.version, PURL: "pkg:golang/" + info.Main.Path + "@" + p.version,
 		Hashes: []hash{{"SHA-256", fmt.Sprintf("%x", sha256.Sum256(binary))}}, Licenses: licensesOf("Apache-2.0"),
-		Properties: []property{{"ntconv:platform", goos + "/" + arch}, {"ntconv:commit", r.commit}},
+		Properties: []property{{"ntconv:platform", goos + "/" + arch}, {"ntconv:commit", p.commit}},
 	}
 	main.Ref = main.PURL
 	b := billOfMaterials{
 		Format: "CycloneDX", Spec: "1.5", Version: 1, Serial: fmt.Sprintf("urn:uuid:%x-%x-%x-%x-%x", id[:4], id[4:6], id[6:8], id[8:10], id[10:]),
-		Metadata: metadata{r.date.Format(time.RFC3339), main},
+		Metadata: metadata{p.date.Format(time.RFC3339), main},
 	}
 	version := strings.TrimPrefix(info.GoVersion, "go")
 	version, _, _ = strings.Cut(version, " ")
 	b.Components = append(b.Components, library("std", version, "BSD-3-Clause"))
 	for _, m := range info.Deps {
-		name := r.licenses[m.Path]
+		if m.Replace != nil && strings.HasPrefix(m.Replace.Path, "../") { // a directory of this repository
+			b.Components = append(b.Components, library(m.Path, p.version, "Apache-2.0"))
+			continue
+		}
+		name := p.licenses[m.Path]
 		if m.Replace != nil {
 			m = m.Replace
 		}
@@ -94,6 +99,7 @@ func (r *release) bill(path string, binary []byte, goos, arch string) ([]byte, e
 		c.Properties = []property{{"ntconv:go.sum", m.Sum}}
 		b.Components = append(b.Components, c)
 	}
+	b.Components = append(b.Components, p.bundled...)
 	all := dependency{Ref: main.Ref}
 	for _, c := range b.Components {
 		all.DependsOn = append(all.DependsOn, c.Ref)
@@ -112,6 +118,14 @@ func library(path, version, licenses string) component {
 	purl := "pkg:golang/" + path + "@" + version
 	return component{
 		Type: "library", Ref: purl, Name: path, Version: version, Scope: "required", PURL: purl, Licenses: licensesOf(licenses),
+	}
+}
+
+// bundledLibrary describes a library that a version of DuckDB contains.
+func bundledLibrary(name, version, licenses string) component {
+	purl := "pkg:github/duckdb/duckdb@v" + version + "#" + url.PathEscape(name)
+	return component{
+		Type: "library", Ref: purl, Name: name, Version: "of DuckDB " + version, Scope: "required", PURL: purl, Licenses: licensesOf(licenses),
 	}
 }
 

@@ -1,5 +1,5 @@
-// Command packages builds what a release consists of: an archive per platform, .deb and .rpm packages for Linux, a
-// software bill of materials per platform, and the checksums of all files. Equal commits give equal bytes.
+// Command packages builds what a release consists of: for each program an archive per platform, .deb and .rpm packages
+// for Linux, a software bill of materials per platform, and the checksums of all files. Equal commits give equal bytes.
 //
 // It runs in the root of the repository. Packages are written by nfpm, which go run builds; it is not a tool of go.mod,
 // because its modules would become dependencies of ntconv.
@@ -19,18 +19,25 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/ntconv/ntconv/.ci/programs"
 )
 
 func main() {
 	r := release{}
-	platforms := ""
+	platforms, names := "", ""
+	flag.StringVar(&names, "programs", programs.Names(), "`names` of the programs, with spaces between them")
 	flag.StringVar(&platforms, "platforms", runtime.GOOS+"/"+runtime.GOARCH, "os/arch `pairs`, with spaces between them")
 	flag.StringVar(&r.version, "version", "", "`version` of the release (default: from the last tag v* of git, or the commit)")
 	flag.StringVar(&r.dir, "o", "dist", "`directory` of the files; its contents are replaced")
 	flag.StringVar(&r.nfpm, "nfpm", "github.com/goreleaser/nfpm/v2/cmd/nfpm@v2.43.0", "`package` of nfpm; empty means no .deb and .rpm")
 	flag.Parse()
 	r.platforms = strings.Fields(platforms)
-	if err := r.build(); err != nil {
+	list, err := programs.Named(names)
+	if err == nil {
+		err = r.build(list)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "packages:", err)
 		os.Exit(1)
 	}
@@ -44,9 +51,16 @@ type release struct {
 	dir       string
 	nfpm      string
 	platforms []string
-	licenses  map[string]string // by module path
-	shared    []file            // of all platforms: documents, manual pages, completions
-	host      string            // file name of the binary for this machine
+}
+
+// A program is a program of a release.
+type program struct {
+	*release
+	programs.Program
+	licenses map[string]string // by module path
+	bundled  []component       // compiled libraries that are no modules
+	shared   []file            // of all platforms: documents, manual pages, completions
+	host     string            // file name of the binary for this machine, "" before it is built
 }
 
 // A file is a file of an archive or package.
@@ -57,27 +71,53 @@ type file struct {
 	data []byte
 }
 
-func (r *release) build() error {
+func (r *release) build(list []programs.Program) error {
 	if err := r.describe(); err != nil {
 		return err
 	}
 	if err := errors.Join(os.RemoveAll(r.dir), os.MkdirAll(r.dir, 0o777)); err != nil {
 		return err
 	}
+	for _, one := range list {
+		p := &program{release: r, Program: one}
+		if err := p.build(); err != nil {
+			return fmt.Errorf("%s: %w", p.Name, err)
+		}
+	}
+	return r.checksums()
+}
+
+// build writes the files of a program.
+func (p *program) build() error {
 	temp, err := os.MkdirTemp("", "ntconv-packages-")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(temp)
-	if err := r.share(temp); err != nil {
+	var platforms []string
+	for _, platform := range p.platforms {
+		goos, arch, ok := strings.Cut(platform, "/")
+		if !ok {
+			return fmt.Errorf("platform %s: want os/arch", platform)
+		}
+		if !p.Builds(goos, arch) {
+			fmt.Printf("%s: not for %s: its C++ library is linked for the platform of this machine only\n", p.Name, platform)
+			continue
+		}
+		platforms = append(platforms, platform)
+	}
+	if err := p.share(temp); err != nil {
 		return err
 	}
-	for _, p := range r.platforms {
-		if err := r.platform(p, filepath.Join(temp, filepath.FromSlash(p))); err != nil {
-			return fmt.Errorf("%s: %w", p, err)
+	if err := p.readLicenses(platforms); err != nil {
+		return err
+	}
+	for _, platform := range platforms {
+		if err := p.platform(platform, filepath.Join(temp, filepath.FromSlash(platform))); err != nil {
+			return fmt.Errorf("%s: %w", platform, err)
 		}
 	}
-	return r.checksums()
+	return nil
 }
 
 // describe sets the version, the commit and its date.
@@ -108,22 +148,38 @@ func (r *release) describe() error {
 	return nil
 }
 
-// share collects the files that do not depend on the platform. The binary of this machine writes the manual pages and
-// completions.
-func (r *release) share(temp string) error {
-	bin := filepath.Join(temp, "ntconv-host"+extension(runtime.GOOS))
-	if err := r.compile(bin, runtime.GOOS, runtime.GOARCH); err != nil {
-		return err
-	}
-	r.host = bin
-	add := func(name, path string, data []byte) { r.shared = append(r.shared, file{name, path, 0o644, data}) }
-	for _, name := range []string{"README.md", "CHANGELOG.md", "LICENSE", "THIRD_PARTY.md"} {
-		data, err := os.ReadFile(name)
+// share collects the files that do not depend on the platform.
+func (p *program) share(temp string) error {
+	for name, from := range map[string]string{
+		"README.md": "README.md", "CHANGELOG.md": "CHANGELOG.md", "LICENSE": "LICENSE", "THIRD_PARTY.md": filepath.Join(p.Dir, "THIRD_PARTY.md"),
+	} {
+		data, err := os.ReadFile(from)
 		if err != nil {
 			return err
 		}
-		add(name, "/usr/share/doc/ntconv/"+name, data)
+		p.add(name, "/usr/share/doc/"+p.Name+"/"+name, data)
 	}
+	if p.Complete {
+		if err := p.manual(temp); err != nil {
+			return err
+		}
+	}
+	slices.SortFunc(p.shared, func(a, b file) int { return strings.Compare(a.name, b.name) })
+	return nil
+}
+
+// add adds a file of all platforms.
+func (p *program) add(name, path string, data []byte) {
+	p.shared = append(p.shared, file{name, path, 0o644, data})
+}
+
+// manual adds the manual pages and completions, which the binary of this machine writes.
+func (p *program) manual(temp string) error {
+	bin := filepath.Join(temp, "host"+extension(runtime.GOOS))
+	if err := p.compile(bin, runtime.GOOS, runtime.GOARCH); err != nil {
+		return err
+	}
+	p.host = bin
 	for shell, path := range map[string]string{
 		"bash": "/usr/share/bash-completion/completions/ntconv", "zsh": "/usr/share/zsh/vendor-completions/_ntconv",
 		"fish": "/usr/share/fish/vendor_completions.d/ntconv.fish", "powershell": "",
@@ -132,10 +188,10 @@ func (r *release) share(temp string) error {
 		if err != nil {
 			return fmt.Errorf("ntconv completion %s: %w", shell, err)
 		}
-		add("completions/ntconv."+shell, path, script)
+		p.add("completions/ntconv."+shell, path, script)
 	}
 	manual := filepath.Join(temp, "man")
-	if _, err := output(bin, "man", manual, "--date", r.date.Format(time.DateOnly)); err != nil {
+	if _, err := output(bin, "man", manual, "--date", p.date.Format(time.DateOnly)); err != nil {
 		return err
 	}
 	pages, err := filepath.Glob(filepath.Join(manual, "man*", "*"))
@@ -148,43 +204,44 @@ func (r *release) share(temp string) error {
 			return err
 		}
 		section := filepath.Base(filepath.Dir(page))
-		add("man/"+section+"/"+filepath.Base(page), "/usr/share/man/"+section+"/"+filepath.Base(page)+".gz", data)
+		p.add("man/"+section+"/"+filepath.Base(page), "/usr/share/man/"+section+"/"+filepath.Base(page)+".gz", data)
 	}
-	slices.SortFunc(r.shared, func(a, b file) int { return strings.Compare(a.name, b.name) })
-	return r.readLicenses()
+	return nil
 }
 
-// readLicenses asks the license check for the license of each module.
-func (r *release) readLicenses() error {
-	list, err := output("go", "run", "./.ci/licenses", "-platforms", strings.Join(r.platforms, " "))
+// readLicenses asks the license check for the license of each module and of each library in a compiled one.
+func (p *program) readLicenses(platforms []string) error {
+	list, err := output("go", "run", "./.ci/licenses", "-program", p.Name, "-platforms", strings.Join(platforms, " "))
 	if err != nil {
 		return err
 	}
-	r.licenses = map[string]string{}
+	p.licenses = map[string]string{}
 	for line := range strings.Lines(list) {
 		// Names of licenses and versions have no spaces, except between several licenses: "Apache-2.0, MIT".
-		if license, rest, ok := strings.Cut(strings.ReplaceAll(line, ", ", ","), " "); ok {
-			if module := strings.Fields(rest); len(module) == 2 {
-				r.licenses[module[0]] = license
-			}
+		license, rest, _ := strings.Cut(strings.ReplaceAll(strings.TrimSpace(line), ", ", ","), " ")
+		at := strings.LastIndexByte(rest, ' ')
+		if at < 0 {
+			continue // a module has a version
+		}
+		name, version := strings.TrimSpace(rest[:at]), rest[at+1:]
+		p.licenses[name] = license
+		if library, ok := strings.CutPrefix(name, "duckdb/"); ok {
+			p.bundled = append(p.bundled, bundledLibrary(library, version, license))
 		}
 	}
 	return nil
 }
 
 // platform writes the files of a platform.
-func (r *release) platform(platform, temp string) error {
+func (p *program) platform(platform, temp string) error {
 	if err := os.MkdirAll(temp, 0o777); err != nil {
 		return err
 	}
-	goos, arch, ok := strings.Cut(platform, "/")
-	if !ok {
-		return errors.New("want os/arch")
-	}
-	bin := r.host
-	if goos != runtime.GOOS || arch != runtime.GOARCH {
-		bin = filepath.Join(temp, "ntconv"+extension(goos))
-		if err := r.compile(bin, goos, arch); err != nil {
+	goos, arch, _ := strings.Cut(platform, "/")
+	bin := p.host
+	if bin == "" || goos != runtime.GOOS || arch != runtime.GOARCH {
+		bin = filepath.Join(temp, p.Name+extension(goos))
+		if err := p.compile(bin, goos, arch); err != nil {
 			return err
 		}
 	}
@@ -192,32 +249,36 @@ func (r *release) platform(platform, temp string) error {
 	if err != nil {
 		return err
 	}
-	base := fmt.Sprintf("ntconv-%s-%s-%s", strings.ReplaceAll(r.version, "~", "-"), goos, arch)
-	bill, err := r.bill(bin, binary, goos, arch)
+	base := fmt.Sprintf("%s-%s-%s-%s", p.Name, strings.ReplaceAll(p.version, "~", "-"), goos, arch)
+	bill, err := p.bill(bin, binary, goos, arch)
 	if err != nil {
 		return err
 	}
 	files := slices.Concat([]file{
-		{"ntconv" + extension(goos), "/usr/bin/ntconv", 0o755, binary},
-		{"ntconv.cdx.json", "/usr/share/doc/ntconv/ntconv.cdx.json", 0o644, bill},
-	}, r.shared)
-	archive, ext, err := r.archive(goos, base, files)
+		{p.Name + extension(goos), "/usr/bin/" + p.Name, 0o755, binary},
+		{p.Name + ".cdx.json", "/usr/share/doc/" + p.Name + "/" + p.Name + ".cdx.json", 0o644, bill},
+	}, p.shared)
+	archive, ext, err := p.archive(goos, base, files)
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(r.write(base+ext, archive), r.write(base+".cdx.json", bill)); err != nil {
+	if err := errors.Join(p.write(base+ext, archive), p.write(base+".cdx.json", bill)); err != nil {
 		return err
 	}
-	if goos != "linux" || r.nfpm == "" {
+	if goos != "linux" || p.nfpm == "" {
 		return nil
 	}
-	return r.linuxPackages(arch, temp, files)
+	return p.linuxPackages(arch, temp, files)
 }
 
-// compile builds the command as make build does. The version is stated because a build in a checkout has none.
-func (r *release) compile(bin, goos, arch string) error {
-	cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=true", "-o", bin, "./cmd/ntconv")
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+goos, "GOARCH="+arch)
+// compile builds the program as the Makefile does. The version is stated because a build in a checkout has none.
+func (p *program) compile(bin, goos, arch string) error {
+	bin, err := filepath.Abs(bin)
+	if err != nil {
+		return err
+	}
+	cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=true", "-ldflags", p.LDFlags, "-o", bin, p.Package)
+	cmd.Dir, cmd.Env = p.Dir, append(os.Environ(), p.Environment(goos, arch)...)
 	if text, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("go build: %w\n%s", err, text)
 	}

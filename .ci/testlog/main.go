@@ -28,8 +28,8 @@ var wants = []struct {
 		[]string{"reference reader", "runs another program"},
 	},
 	{
-		"Node and the packages of e2e, e2e/firefox and exporters/html/page",
-		[]string{"no Node", "npm --prefix e2e ci", "npm --prefix e2e/firefox ci", "npm --prefix exporters/html/page ci"},
+		"Node and the packages of e2e, e2e/firefox, exporters/html/page and fleet",
+		[]string{"no Node", "npm --prefix fleet install", "npm --prefix e2e ci", "npm --prefix e2e/firefox ci", "npm --prefix exporters/html/page ci"},
 	},
 	{"Chromium or Firefox, for consumers that are web pages", []string{"no Chromium", "firefox is not installed"}},
 	{"the OpenTelemetry Collector, which make nightly builds from modules that it downloads", []string{"no collector"}},

@@ -47,6 +47,10 @@ func catalogs(t *testing.T) map[string]func(t *testing.T, dir string) *place {
 		"rest": func(t *testing.T, dir string) *place {
 			return &place{address: "rest+" + serveREST(t, filepath.Join(dir, "lake"))}
 		},
+		"glue": func(t *testing.T, dir string) *place {
+			serveGlue(t)
+			return &place{"glue:", map[string]string{warehouseKey: filepath.Join(dir, "lake")}}
+		},
 	}
 	t.Setenv(tokenVariable, "secret") // for the fake REST catalog
 	if server := startPostgres(t); server != "" {

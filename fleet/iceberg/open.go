@@ -1,6 +1,7 @@
 package iceberg
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -80,7 +81,24 @@ func open(ctx context.Context, address string, properties map[string]string, pre
 	if err != nil {
 		return nil, fmt.Errorf("open catalog %s: %w", shown(address), err)
 	}
-	return &lake{cat: c, props: p, shown: shown(address), wait: time.Sleep}, nil
+	return &lake{cat: c, props: p, shown: shown(address), key: addressOf(address, p), wait: time.Sleep}, nil
+}
+
+// addressOf returns the address of a catalog with what distinguishes it from others at the same place, and without what may differ
+// from run to run: relative names and parameters of connections.
+func addressOf(address string, p iceberg.Properties) string {
+	kind := p[typeKey]
+	at := cmp.Or(p[uriKey], p[warehouseKey])
+	if kind == "" || at == "" {
+		kind, at = "", shown(address) // its place is in a configuration file, or follows from the account
+	}
+	at, _, _ = strings.Cut(shown(at), "?")
+	for _, more := range []struct{ kind, key string }{{"sql", nameKey}, {"rest", warehouseKey}} {
+		if kind == more.kind && p[more.key] != "" {
+			at += ", " + more.key + " " + p[more.key]
+		}
+	}
+	return at
 }
 
 // shown returns an address without its user and password.

@@ -20,12 +20,16 @@ type lake struct {
 	cat   icecatalog.Catalog
 	props iceberg.Properties  // which also describe the file systems of data files, such as s3.endpoint
 	shown string              // its address, for messages
+	key   string              // see Address
 	wait  func(time.Duration) // before another attempt
 	fault func(string) error  // called before each table, and before each commit; only tests set it
 }
 
 // maxAttempts is how often a table is loaded again after another run has changed it.
 const maxAttempts = 10
+
+// Address implements catalog.Catalog.
+func (l *lake) Address() string { return l.key }
 
 // Close implements catalog.Catalog.
 func (l *lake) Close() error {

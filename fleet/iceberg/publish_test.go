@@ -2,6 +2,7 @@ package iceberg
 
 import (
 	"encoding/json"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -35,7 +36,7 @@ func published(t *testing.T, set string, at *place, args ...string) map[string]c
 // A dataset that grows, loses a trace and is joined has the same rows in each catalog after each publication, by one commit per table
 // that changes, and none if nothing does.
 func TestPublish(t *testing.T) {
-	typed := map[string]string{"directory": "", "sqlite": "none", "rest": "none", "postgres": "none"} // the tables of the runtime take time
+	typed := map[string]string{"directory": "", "sqlite": "none", "rest": "none", "glue": "none", "postgres": "none"} // the tables of the runtime take time
 	for name, make := range catalogs(t) {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -220,4 +221,45 @@ func TestSIGKILL(t *testing.T) {
 		t.Error("no run was killed")
 	}
 	t.Logf("%d runs were killed", killed)
+}
+
+// What a catalog refers to can be read until the catalog has moved on: after removal, joining and replacement, and until the last catalog
+// has been published to.
+func TestSnapshotsStayReadable(t *testing.T) {
+	dir := t.TempDir()
+	set, at := filepath.Join(dir, "warehouse"), directory(dir)
+	other := &place{address: "sqlite:" + filepath.Join(dir, "catalog.db")}
+	addTraces(t, set, "cpu-env", "--typed", "none")
+	addTraces(t, set, "jit", "--event", "Method*", "--typed", "none")
+	published(t, set, at)
+	published(t, set, other)
+	l, second := openLake(t, at), openLake(t, other)
+	rows, want := icebergSums(t, tableOf(t, l, "events"))
+	if rows == 0 {
+		t.Fatal("no rows")
+	}
+	addTraces(t, set, "jit", "--typed", "none") // replaces the part
+	succeed(t, "", "dataset", "optimize", set)
+	if code, _, stderr := invoke(t, "", "dataset", "rm", set, traceOf(t, set, "cpu-env")); code != 0 || !strings.Contains(stderr, "kept until the dataset has been published again in "+filepath.Join(dir, "lake")+", namespace ns and in file:"+filepath.Join(dir, "catalog.db")) {
+		t.Errorf("rm: code %d, %q", code, stderr)
+	}
+	for name, l := range map[string]*lake{"directory": l, "sqlite": second} {
+		if n, got := icebergSums(t, tableOf(t, l, "events")); n != rows || !maps.Equal(got, want) {
+			t.Errorf("%s: %d rows of the snapshot, want %d", name, n, rows)
+		}
+	}
+	published(t, set, at, "--table", "events") // other tables still refer to the old files
+	if n, _ := icebergSums(t, tableOf(t, l, "trace_info")); n != 2 {
+		t.Errorf("%d rows of a table that was not published, want 2", n)
+	}
+	published(t, set, at)
+	if n, got := icebergSums(t, tableOf(t, second, "events")); n != rows || !maps.Equal(got, want) {
+		t.Errorf("after the first catalog: %d rows of the second, want %d", n, rows)
+	}
+	published(t, set, other)
+	compare(t, l, set)
+	compare(t, second, set)
+	if out := succeed(t, "", "dataset", "verify", set); strings.Contains(out, "replaced file") {
+		t.Errorf("files stay although both catalogs have moved on: %s", out)
+	}
 }

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ntconv/ntconv/fleet/s3fake"
+	"github.com/ntconv/ntconv/fleet/storefake"
 	"github.com/ntconv/ntconv/internal/files/store"
 	"github.com/ntconv/ntconv/internal/tables/catalog"
 )
@@ -17,7 +17,7 @@ func TestS3(t *testing.T) {
 	dir := t.TempDir()
 	set := filepath.Join(dir, "warehouse")
 	addTraces(t, set, "--typed", "none", "--service", "a/b c%+", "jit")
-	server := s3fake.New(t)
+	server := storefake.New(t)
 	server.Setenv(t)
 
 	s := stateOf(t, set)

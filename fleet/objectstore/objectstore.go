@@ -7,6 +7,7 @@
 package objectstore
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -168,7 +169,8 @@ func (s *bucket) Read(ctx context.Context, o *store.Object, offset, n int64) (da
 			return err
 		}
 		defer r.Close()
-		if r.Size() != o.Size || !r.ModTime().Equal(o.ModTime) {
+		// Google's answers to reads have whole seconds, its descriptions of objects fractions of them.
+		if r.Size() != o.Size || r.ModTime().Unix() != o.ModTime.Unix() {
 			return store.ErrChanged
 		}
 		data = make([]byte, min(n, o.Size-offset))
@@ -221,21 +223,25 @@ func (s *bucket) Remove(ctx context.Context, key string) error {
 	})
 }
 
-// Create implements store.Store.
+// Create implements store.Store. The object is uploaded from a pipe: the writer that gocloud.dev v0.47.0 has for Azure panics if an
+// upload fails while it is closed, as that of an object that another run has created.
 func (s *bucket) Create(ctx context.Context, key string, o store.CreateOptions) (store.Writer, error) {
 	ctx, cancel := context.WithCancel(ctx)
-	w, err := s.b.NewWriter(ctx, key, &blob.WriterOptions{IfNotExist: o.Absent, ContentType: "application/octet-stream"})
-	if err != nil {
-		cancel()
-		return nil, described(err)
-	}
-	return &writer{w: w, cancel: cancel}, nil
+	r, w := io.Pipe()
+	out := &writer{w: w, cancel: cancel, result: make(chan error, 1)}
+	go func() {
+		err := s.b.Upload(ctx, key, r, &blob.WriterOptions{IfNotExist: o.Absent, ContentType: "application/octet-stream"})
+		_ = r.CloseWithError(cmp.Or(err, io.ErrClosedPipe)) // never fails; Write returns the error
+		out.result <- err
+	}()
+	return out, nil
 }
 
 // A writer is a store.Writer. Abort may be called during a Write, which then fails.
 type writer struct {
-	w      *blob.Writer
+	w      *io.PipeWriter
 	cancel context.CancelFunc
+	result chan error // that of the upload
 
 	mu   sync.Mutex // held by Write, Commit and the end of Abort
 	done bool
@@ -264,17 +270,19 @@ func (w *writer) Commit() error {
 	}
 	w.done = true
 	defer w.cancel()
-	return noBucket(described(w.w.Close()))
+	_ = w.w.Close() // never fails
+	return noBucket(described(<-w.result))
 }
 
 // Abort implements store.Writer.
 func (w *writer) Abort() error {
 	w.cancel()
+	_ = w.w.CloseWithError(context.Canceled) // the upload fails, and so does a Write that waits for it
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if !w.done {
 		w.done = true
-		_ = w.w.Close() // fails, because its context is canceled
+		<-w.result
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package command
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -402,7 +403,26 @@ func (a *app) removed(set *dataset.Dataset, done, busy int, size int64, dryRun b
 	}
 	text := fmt.Sprintf("%s %s, %s", message.Count(int64(done), "trace"), action, message.Bytes(size))
 	fmt.Fprintln(a.stderr, message.Line(text))
+	if !dryRun {
+		a.noteKept(set)
+	}
 	return notRemoved(set, busy)
+}
+
+// noteKept prints which files were replaced and stay, because a catalog refers to them.
+func (a *app) noteKept(set *dataset.Dataset) {
+	if k, err := set.Kept(); err == nil && k.Files > 0 { // ntconv dataset verify reports errors
+		fmt.Fprintln(a.stderr, message.Line(keptText(&k)))
+	}
+}
+
+func keptText(k *dataset.Kept) string {
+	var at []string
+	for i := range k.Pins {
+		at = append(at, fmt.Sprintf("%s, namespace %s", k.Pins[i].Catalog, k.Pins[i].Namespace))
+	}
+	return fmt.Sprintf("%s replaced (%s), and kept until the dataset has been published again in %s; engines that read its directories read these rows, too",
+		message.Count(int64(k.Files), "file is", "files are"), message.Bytes(k.Bytes), cmp.Or(strings.Join(at, " and in "), "its catalog"))
 }
 
 // notRemoved returns the failure for traces that other runs use, nil if there are none.

@@ -82,6 +82,7 @@ func (a *app) optimize(o *optimization, dir string) error {
 	if err := a.show(b.String()); err != nil {
 		return err
 	}
+	a.noteKept(set)
 	return notRemoved(set, busy)
 }
 

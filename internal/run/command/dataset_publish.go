@@ -154,17 +154,20 @@ func (p *publication) checkTables(set *dataset.Dataset) error {
 
 // run publishes, and then expires snapshots. It adds the bytes of the files of published tables to done.
 func (p *publication) run(ctx context.Context, c catalog.Catalog, set *dataset.Dataset, age time.Duration, result *published, done *atomic.Int64) error {
+	run, err := set.Publication(c.Address(), p.namespace)
+	if err != nil {
+		return fail(exitInput, err)
+	}
 	var state *catalog.State
 	read := func() (*catalog.State, error) {
-		s, err := catalog.Of(set)
-		if err != nil {
-			return nil, fail(exitInput, verifyFirst(set, err))
+		s, err := pinnedState(set, run)
+		if err == nil {
+			s.Select(p.tables)
+			state = s
 		}
-		s.Select(p.tables)
-		state = s
-		return s, nil
+		return s, err
 	}
-	err := c.Publish(ctx, p.namespace, read, func(r catalog.Result) {
+	err = c.Publish(ctx, p.namespace, read, func(r catalog.Result) {
 		result.Tables = append(result.Tables, r)
 		if t := state.Table(r.Table); t != nil {
 			done.Add(t.Bytes())
@@ -172,6 +175,11 @@ func (p *publication) run(ctx context.Context, c catalog.Catalog, set *dataset.D
 	})
 	if err != nil {
 		return catalogFailure(err)
+	}
+	if len(p.tables) == 0 { // else the other tables may refer to older files
+		if err := run.Release(); err != nil {
+			return fail(exitOutput, err)
+		}
 	}
 	if p.expire == "" {
 		return nil
@@ -188,6 +196,23 @@ func (p *publication) run(ctx context.Context, c catalog.Catalog, set *dataset.D
 		return catalogFailure(err)
 	}
 	return nil
+}
+
+// pinnedState reads the state of a dataset, whose files stay for the catalog from then on.
+func pinnedState(set *dataset.Dataset, run *dataset.Publication) (*catalog.State, error) {
+	for {
+		s, err := catalog.Of(set)
+		if err != nil {
+			return nil, fail(exitInput, verifyFirst(set, err))
+		}
+		added, err := run.Pin(s.Commits)
+		if err != nil {
+			return nil, fail(exitOutput, err)
+		}
+		if !added {
+			return s, nil
+		}
+	}
 }
 
 // catalogFailure returns the failure for an error of a catalog, with the next step.

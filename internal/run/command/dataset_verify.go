@@ -130,6 +130,9 @@ func writeVerified(b *bytes.Buffer, set *dataset.Dataset, v *dataset.Verified) {
 	if v.Parts > 0 {
 		text += fmt.Sprintf("; %s a selection of events", message.Count(int64(v.Parts), "trace has", "traces have"))
 	}
+	if v.Kept > 0 {
+		text += fmt.Sprintf("; %s kept until the dataset has been published again", message.Count(int64(v.Kept), "replaced file is", "replaced files are"))
+	}
 	if v.Busy > 0 {
 		text += fmt.Sprintf("; %s being added or removed", message.Count(int64(v.Busy), "trace is", "traces are"))
 	}

@@ -31,6 +31,9 @@ type Catalog interface {
 	// not have are skipped.
 	Expire(ctx context.Context, namespace string, tables []string, age time.Duration, done func(Result)) error
 
+	// Address returns an address that is the same for every run on the catalog, and has no secrets.
+	Address() string
+
 	// Close releases the connections of the catalog.
 	Close() error
 }

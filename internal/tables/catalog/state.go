@@ -17,6 +17,7 @@ type State struct {
 	Keys    []dataset.Key // partition keys, outermost first
 	Tables  []Table       // sorted by name, except that trace_info is the last: a trace with a row there is whole
 	Partial bool          // Select has omitted tables
+	Commits []string      // IDs of the commits of the dataset
 }
 
 // A Table is a table of a dataset.
@@ -52,7 +53,9 @@ func Of(d *dataset.Dataset) (*State, error) {
 	for _, p := range d.Promises() {
 		tables[p.Table] = &Table{Name: p.Table, Promised: p.Write}
 	}
+	s := &State{Dataset: id, Dir: d.Dir(), Keys: d.Config().Partition}
 	for _, c := range commits {
+		s.Commits = append(s.Commits, c.ID)
 		for i := range c.Files {
 			f := &c.Files[i]
 			t := tables[f.Table]
@@ -73,7 +76,6 @@ func Of(d *dataset.Dataset) (*State, error) {
 			t.Files = append(t.Files, file)
 		}
 	}
-	s := &State{Dataset: id, Dir: d.Dir(), Keys: d.Config().Partition}
 	for _, t := range tables {
 		slices.SortFunc(t.Files, func(a, b File) int { return cmp.Compare(a.Location, b.Location) })
 		s.Tables = append(s.Tables, *t)

@@ -259,26 +259,50 @@ func (d *Dataset) retire(c *Commit) error {
 	return errors.Join(remove(d.commitFile(pendingName)), fileio.SyncDir(filepath.Join(d.dir, commitsName)))
 }
 
-// removeReplaced removes the commits that c replaces, with their files. It can be repeated.
+// removeReplaced removes the commits that c replaces, with their files, except for those that a catalog needs. It can be repeated.
 func (d *Dataset) removeReplaced(c *Commit) error {
+	pinned, err := d.pinned()
+	if err == nil {
+		_, err = d.removeOlder(c, pinned)
+	}
+	return errors.Join(err, d.step())
+}
+
+// removeOlder removes the commits that c replaces and that are not pinned, and reports whether none is left. A commit is removed after
+// those that it replaced, which would else be in the dataset again.
+func (d *Dataset) removeOlder(c *Commit, pinned map[string]bool) (all bool, err error) {
+	all = true
 	var errs []error
 	for _, id := range c.Replaces {
-		errs = append(errs, d.removeCommit(id))
+		old := new(Commit)
+		err := readJSON(d.commitFile(id+".json"), old)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		clear := false
+		if err == nil {
+			clear, err = d.removeOlder(old, pinned)
+		}
+		switch {
+		case err == nil && clear && !pinned[id]:
+			err = d.removeCommit(old)
+		default:
+			all = false
+		}
+		errs = append(errs, err)
 	}
-	if len(c.Traces) == 0 && len(c.Replaces) > 0 && errors.Join(errs...) == nil { // nothing was left of what it replaced
-		errs = append(errs, remove(d.commitFile(c.ID+".json")))
+	if err := errors.Join(errs...); err != nil || !all {
+		return false, err
 	}
-	return errors.Join(append(errs, d.step())...)
+	if len(c.Traces) == 0 && len(c.Replaces) > 0 { // nothing was left of what it replaced
+		return true, remove(d.commitFile(c.ID + ".json"))
+	}
+	return true, nil
 }
 
 // removeCommit removes the files of a commit, and then its description, without which nobody would find the files.
-func (d *Dataset) removeCommit(id string) error {
-	c := new(Commit)
-	err := readJSON(d.commitFile(id+".json"), c)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	errs := []error{err}
+func (d *Dataset) removeCommit(c *Commit) error {
+	var errs []error
 	for i := range c.Files {
 		if err := d.step(); err != nil {
 			return err
@@ -290,7 +314,7 @@ func (d *Dataset) removeCommit(id string) error {
 	if err := errors.Join(append(errs, d.step())...); err != nil {
 		return err
 	}
-	return remove(d.commitFile(id + ".json"))
+	return remove(d.commitFile(c.ID + ".json"))
 }
 
 // remove removes a file that may not exist.

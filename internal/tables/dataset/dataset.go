@@ -5,6 +5,7 @@
 //	DIR/samples/...                                         every table has a directory
 //	DIR/_commits/COMMIT.json                                a Commit: its traces and its files
 //	DIR/_commits/pending.json                               the commit that is being published
+//	DIR/_published/CATALOG-RUN.json                         a Pin: commits whose files a catalog may refer to
 //	DIR/_staging/                                           traces that are being added or removed, and locks
 //	DIR/_commits/turn-N.json                                in an object store: whose turn it is to publish
 //
@@ -50,6 +51,7 @@ const (
 	ManifestName = "_trace.json" // in the directory of a trace outside of a dataset
 	stagingName  = "_staging"
 	commitsName  = "_commits"
+	pinsName     = "_published"
 	pendingName  = "pending.json"
 	TraceKey     = "trace" // name of the column with the UID
 )

@@ -60,6 +60,9 @@ func (d *Dataset) Clean() (removed int, err error) {
 	if err := d.recoverLocked(); err != nil {
 		return 0, err
 	}
+	if err := d.sweep(); err != nil {
+		return 0, err
+	}
 	return d.removeLeftovers()
 }
 

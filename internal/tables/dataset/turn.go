@@ -273,7 +273,7 @@ func (d *Dataset) cleanRemote() (removed int, err error) {
 			return 0, err
 		}
 	}
-	if err := d.removeUndone(); err != nil {
+	if err := errors.Join(d.removeUndone(), d.sweep()); err != nil {
 		return 0, err
 	}
 	return d.removeLeftovers()

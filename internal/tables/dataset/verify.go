@@ -36,8 +36,9 @@ type Verified struct {
 	Files    int       `json:"files"`
 	Bytes    int64     `json:"bytes"`
 	Events   int64     `json:"events"`
-	Parts    int       `json:"parts"` // of Traces: with a selection of events
-	Busy     int       `json:"busy"`  // traces that other runs are adding or removing
+	Parts    int       `json:"parts"`      // of Traces: with a selection of events
+	Busy     int       `json:"busy"`       // traces that other runs are adding or removing
+	Kept     int       `json:"kept_files"` // files that were replaced, and that a catalog needs until the dataset is published again
 	Problems []Problem `json:"problems"`
 }
 
@@ -84,6 +85,16 @@ func (d *Dataset) Verify(check *Check) (*Verified, error) {
 	pending, err := d.verifyStaging(v)
 	if err != nil || pending { // the files of the pending commit may be anywhere
 		return v, err
+	}
+	old, err := d.kept()
+	if err != nil {
+		return v, d.verifyTree(v, known) // Verify has reported what cannot be read
+	}
+	for _, c := range old {
+		for i := range c.Files {
+			known[c.Files[i].Path] = true
+			v.Kept++
+		}
 	}
 	return v, d.verifyTree(v, known)
 }

@@ -1,5 +1,6 @@
-// Package s3fake runs an object store with the protocol of S3 in the process of a test, and makes requests fail.
-package s3fake
+// Package storefake runs object stores with the protocols of S3, Google Cloud Storage and Azure Blob Storage for tests, and makes
+// requests fail.
+package storefake
 
 import (
 	"math/rand/v2"
@@ -12,6 +13,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/fsouza/fake-gcs-server/fakestorage"
 	"github.com/johannesboyne/gofakes3"
 	"github.com/johannesboyne/gofakes3/backend/s3mem"
 	"github.com/ntconv/ntconv/internal/files/store"
@@ -22,9 +24,12 @@ const Bucket = "bucket"
 
 // A Server is a store.
 type Server struct {
+	Scheme   string // of the names of its objects
 	URL      string
 	Requests atomic.Int64
 	Failed   atomic.Int64 // requests that a fault ended
+
+	environment []string
 
 	mu     sync.Mutex
 	faults *rand.Rand // nil without faults
@@ -32,20 +37,60 @@ type Server struct {
 	hook   func(r *http.Request)
 }
 
-// New starts a store that ends with the test.
+// Each runs a test with a store of each kind. Without Azurite, that of Azure is skipped.
+func Each(t *testing.T, test func(t *testing.T, s *Server)) {
+	t.Helper()
+	for scheme, start := range map[string]func(testing.TB) *Server{"s3": New, "gs": NewGoogle, "azblob": NewAzure} {
+		t.Run(scheme, func(t *testing.T) { test(t, start(t)) })
+	}
+}
+
+// New starts a store with the protocol of S3 that ends with the test.
 func New(t testing.TB) *Server {
 	t.Helper()
 	memory := s3mem.New()
 	if err := memory.CreateBucket(Bucket); err != nil {
 		t.Fatal(err)
 	}
-	s := new(Server)
-	inner := gofakes3.New(memory, gofakes3.WithoutVersioning()).Server()
+	s := serve(t, "s3", gofakes3.New(memory, gofakes3.WithoutVersioning()).Server())
+	s.environment = []string{
+		"AWS_ENDPOINT_URL=" + s.URL, "AWS_REGION=us-east-1", "AWS_ACCESS_KEY_ID=key", "AWS_SECRET_ACCESS_KEY=secret",
+		"AWS_EC2_METADATA_DISABLED=true", "AWS_CONFIG_FILE=" + os.DevNull, "AWS_SHARED_CREDENTIALS_FILE=" + os.DevNull,
+		"NTCONV_S3=use_path_style=true",
+	}
+	return s
+}
+
+// NewGoogle starts a store with the protocol of Google Cloud Storage that ends with the test.
+func NewGoogle(t testing.TB) *Server {
+	t.Helper()
+	var handler http.Handler
+	s := serve(t, "gs", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { handler.ServeHTTP(w, r) }))
+	host := strings.TrimPrefix(s.URL, "http://")
+	// The public host is that of the requests, so that the store also answers those of the XML protocol, with which objects are read.
+	google, err := fakestorage.NewServerWithOptions(fakestorage.Options{NoListener: true, ExternalURL: s.URL, PublicHost: host})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(google.Stop)
+	google.CreateBucketWithOpts(fakestorage.CreateBucketOpts{Name: Bucket})
+	handler = google.HTTPHandler()
+	s.environment = []string{"STORAGE_EMULATOR_HOST=" + host, "NTCONV_GS=anonymous=true"}
+	return s
+}
+
+// serve starts a server that executes requests by inner.
+func serve(t testing.TB, scheme string, inner http.Handler) *Server {
+	t.Helper()
+	s := &Server{Scheme: scheme}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.serve(inner, w, r) }))
 	t.Cleanup(server.Close)
 	s.URL = server.URL
 	return s
 }
+
+// Name returns the name of an object, or of what is below the bucket.
+func (s *Server) Name(key string) string { return s.Scheme + "://" + Bucket + "/" + key }
 
 // Fail makes a share of all requests fail from now on: before they are executed, or afterwards, so that only the answer is lost.
 func (s *Server) Fail(share float64, seed uint64) {
@@ -104,15 +149,9 @@ func (s *Server) serve(inner http.Handler, w http.ResponseWriter, r *http.Reques
 }
 
 // Environment returns the variables with which a program finds the store.
-func (s *Server) Environment() []string {
-	return []string{
-		"AWS_ENDPOINT_URL=" + s.URL, "AWS_REGION=us-east-1", "AWS_ACCESS_KEY_ID=key", "AWS_SECRET_ACCESS_KEY=secret",
-		"AWS_EC2_METADATA_DISABLED=true", "AWS_CONFIG_FILE=" + os.DevNull, "AWS_SHARED_CREDENTIALS_FILE=" + os.DevNull,
-		"NTCONV_S3=use_path_style=true",
-	}
-}
+func (s *Server) Environment() []string { return s.environment }
 
-// Setenv makes names of s3:// those of objects of the store, for a test.
+// Setenv makes names with the scheme of the store those of its objects, for a test.
 func (s *Server) Setenv(t testing.TB) {
 	t.Helper()
 	for _, v := range s.Environment() {
