@@ -122,7 +122,9 @@ func TestNothingActsOnTheTerminal(t *testing.T) {
 	runs := 0
 	check := func(args ...string) {
 		t.Helper()
-		runs++
+		if runs++; corpus.IsOmitted(runs, 4) { // the inputs have a number of commands that is no multiple
+			return
+		}
 		r := invoke(t, dir, nil, args...)
 		json := strings.Contains(strings.Join(args, " "), "json")
 		checkVisible(t, strings.Join(args[:1], " ")+" on standard error", r.stderr, json)

@@ -143,7 +143,7 @@ func TestScrubbedOutputsOfAllFormats(t *testing.T) {
 		written := 0
 		for n, to := range formats.Writable() {
 			for k, args := range [][]string{append(flags, filepath.Join(base, "direct"+to.Exts[0])), {"convert", clean, filepath.Join(base, "later"+to.Exts[0])}} {
-				if !corpus.Nightly() && (i+n+k)%2 > 0 { // each input in every format, each format in both ways
+				if corpus.IsOmitted(i+n+k, 2) { // each input in every format, each format in both ways
 					continue
 				}
 				r := invoke(t, dir, nil, args...)

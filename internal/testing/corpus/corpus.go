@@ -86,6 +86,9 @@ func Find(path ...string) (string, error) {
 // with what takes long and rarely fails. The variable NTCONV_NIGHTLY says so.
 func Nightly() bool { return os.Getenv("NTCONV_NIGHTLY") != "" }
 
+// IsOmitted reports whether case i of many similar ones is left to nightly tests: other tests run one of n.
+func IsOmitted(i, n int) bool { return !Nightly() && i%n > 0 }
+
 // large is the compressed size in bytes of traces that only nightly tests read in turn: a tenth of the traces has most
 // of the events. Of those that are not small, the others read a third. Tests of one trace read it always.
 const (
