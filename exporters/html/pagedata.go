@@ -55,6 +55,7 @@ type traceJSON struct {
 	Events     int64    `json:"events"`
 	Lost       int64    `json:"lost"`
 	Incomplete bool     `json:"incomplete"`
+	Links      string   `json:"links"` // how samples are linked to spans, a phrase
 	Notes      []string `json:"notes"`
 	Can        []Answer `json:"can"`
 	Cannot     []Answer `json:"cannot"`
@@ -62,12 +63,14 @@ type traceJSON struct {
 
 type kindJSON struct {
 	Name      string      `json:"name"`
+	Doc       string      `json:"doc"`
 	One       string      `json:"one"`
 	Many      string      `json:"many"`
 	Bin       int64       `json:"bin_ns"`
 	Values    []valueJSON `json:"values"`
 	Main      int         `json:"main"`
 	Estimated bool        `json:"estimated"`
+	Long      int64       `json:"long_ns,omitempty"` // samples that last longer count for a gap
 }
 
 type valueJSON struct {

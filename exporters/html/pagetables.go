@@ -11,6 +11,7 @@ import (
 	"github.com/ntconv/ntconv/internal/data/bin"
 	"github.com/ntconv/ntconv/internal/profile"
 	"github.com/ntconv/ntconv/internal/tables/rows"
+	"github.com/ntconv/ntconv/sample"
 )
 
 // encode returns the page data of a recording, and the sizes of its parts before compression. narrow is the share of a
@@ -100,8 +101,11 @@ func (p *pageTables) writeKinds() {
 	list := make([]pageTable, len(kinds))
 	for i, k := range kinds {
 		head := kindJSON{
-			Name: k.kind.String(), One: k.kind.Noun(1), Many: k.kind.Noun(2), Bin: k.bin, Main: p.r.samples.mainType(k),
+			Name: k.kind.String(), Doc: k.kind.Doc(), One: k.kind.Noun(1), Many: k.kind.Noun(2), Bin: k.bin, Main: p.r.samples.mainType(k),
 			Estimated: k.estimated, Values: []valueJSON{},
+		}
+		if k.kind == sample.Wall {
+			head.Long = int64(p.r.clock.Duration(p.r.long.Limit))
 		}
 		_, sums := k.totals.Sums()
 		for _, t := range k.types {
@@ -294,6 +298,9 @@ func (p *pageTables) writeTrace(h *pageHeader, notes []string) {
 		machine = strings.TrimPrefix(fmt.Sprintf("%s, %d CPUs", machine, info.ProcessorCount), ", ")
 	}
 	t.Machine = machine
+	if p.r.links.Linked() > 0 {
+		t.Links = p.r.links.Describe()
+	}
 	for _, list := range []*[]Answer{&t.Can, &t.Cannot} {
 		if *list == nil {
 			*list = []Answer{}

@@ -243,7 +243,7 @@ async function showParts(store, diff) {
   part('main').hidden = false;
   part('main').inert = true;
   createPart('filters', (root) => createFilters(root, store));
-  if (!part('flame').hidden) createPart('flame', (root) => createFlame(root, store));
+  if (!part('flame').hidden) createPart('flame', (root) => createFlame(root, store, diff));
   createPart('compare', (root) => createCompare(root, store, diff,
     () => reveal(part('flame').hidden ? 'tables' : 'flame')));
   document.getElementById('status')?.remove();

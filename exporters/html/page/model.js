@@ -8,7 +8,8 @@ import {visible} from './units.js';
  *   subject: Int32Array, span: Int32Array, source: Int32Array, count: Float64Array, values: Float64Array[]}} Samples
  */
 /**
- * @typedef {{index: number, name: string, one: string, many: string, bin_ns: number, values: ValueType[],
+ * @typedef {{index: number, name: string, doc: string, one: string, many: string, bin_ns: number, long_ns: number,
+ *   values: ValueType[],
  *   main: number, estimated: boolean, samples: Samples}} Kind
  */
 /**

@@ -5,7 +5,7 @@ import {decode} from '../data.js';
 import {Store, Trace} from '../model.js';
 import {activityOf, rootOf, routesOf, spansIn, waterfallOf} from '../spans-data.js';
 import {idleNodes, spanIndex} from '../span-samples.js';
-import {clientCalls, fewRequestsDoubt} from '../spans.js';
+import {clientCalls, fewRequestsDoubt, linkNote} from '../spans.js';
 import {coverage} from '../waterfall.js';
 import {encode, random, synthetic} from './synthetic.js';
 
@@ -75,6 +75,21 @@ test('the activities of single spans add up to those of all', () => {
   const samples = trace.kinds[0].samples;
   const limit = samples.span.reduce((sum, span, i) => sum + (span >= 0 ? samples.values[0][i] : 0), 0);
   assert.ok(all.time > 0 && all.time <= limit);
+});
+
+test('the time of samples before gaps is stated', () => {
+  const values = [{type: 'wall', unit: 'nanoseconds'}];
+  const kinds = [{name: 'wall', one: 's', many: 's', bin_ns: 0, long_ns: 100, values, main: 0}];
+  const info = {duration_ns: 1000, links: '2 of 2 samples linked to spans'};
+  const gap = new Trace(decode(encode({version: 1, strings: ['', 'r'], trace: info, kinds}, {
+    threads: {process: [-1], tid: [1]}, spans: {time: [0], name: [1], parent: [-1], duration: [500], thread: [0]},
+    samples_wall: {time: [0, 50], thread: [0, 0], node: [-1, -1], span: [0, 0], value_0: [50, 300]},
+  })));
+  const activity = activityOf(gap, [0]);
+  assert.equal(activity.long, 300);
+  assert.match(coverage(activity, 500), /^350ns of 500ns covered by 2 samples, 300ns of it by samples before gaps/);
+  assert.match(linkNote(gap), /2 of 2 samples linked to spans/);
+  assert.equal(linkNote(trace), '');
 });
 
 /**
