@@ -22,6 +22,8 @@ type activities struct {
 	sets    [][]attribute
 	setIDs  map[string]int32 // by content
 	key     []byte
+	keys    []string    // for attributes
+	list    []attribute // for attributes
 	seen    int64
 	open    int64 // rows whose end the trace does not contain
 	omitted omitted
@@ -105,14 +107,16 @@ func (a *activities) attributes(m map[string]string) int32 {
 	if len(m) == 0 {
 		return -1
 	}
-	set := make([]attribute, 0, len(m))
-	for _, key := range slices.Sorted(maps.Keys(m)) {
-		set = append(set, attribute{a.texts.id(key), a.texts.id(m[key])})
+	a.keys = slices.AppendSeq(a.keys[:0], maps.Keys(m))
+	slices.Sort(a.keys)
+	a.list = a.list[:0]
+	for _, key := range a.keys {
+		a.list = append(a.list, attribute{a.texts.id(key), a.texts.id(m[key])})
 	}
-	return a.set(set)
+	return a.set(a.list)
 }
 
-// set returns the index of a set of attributes.
+// set returns the index of a set of attributes, which it borrows.
 func (a *activities) set(set []attribute) int32 {
 	a.key = a.key[:0]
 	for _, x := range set {
@@ -121,7 +125,7 @@ func (a *activities) set(set []attribute) int32 {
 	id, ok := a.setIDs[string(a.key)]
 	if !ok {
 		id = int32(len(a.sets))
-		a.sets = append(a.sets, set)
+		a.sets = append(a.sets, slices.Clone(set))
 		a.setIDs[string(a.key)] = id
 	}
 	return id
@@ -144,7 +148,7 @@ func (a *activities) limit(n int) {
 	for i, kind := range kinds {
 		share := n / (len(kinds) - i) // of what the kinds with fewer rows leave
 		list := byKind[kind]
-		slices.SortStableFunc(list, func(x, y int32) int { return cmp.Compare(a.length(y), a.length(x)) })
+		slices.SortFunc(list, func(x, y int32) int { return cmp.Or(cmp.Compare(a.length(y), a.length(x)), cmp.Compare(x, y)) })
 		for _, at := range list[:min(share, len(list))] {
 			kept[at] = true
 		}
@@ -184,5 +188,8 @@ func (a *activities) keep(kept []bool) {
 // finish limits the rows and sorts them by time; rows of one time keep their order.
 func (a *activities) finish() {
 	a.limit(a.max)
-	slices.SortStableFunc(a.rows, func(x, y activity) int { return cmp.Compare(x.time, y.time) })
+	byTime := func(x, y activity) int { return cmp.Compare(x.time, y.time) }
+	if !slices.IsSortedFunc(a.rows, byTime) {
+		slices.SortStableFunc(a.rows, byTime)
+	}
 }

@@ -196,14 +196,14 @@ func (s *Sink) Close() error {
 // comparison returns the blocks of a page that compares two recordings.
 func (s *Sink) comparison() (more []block, err error) {
 	if s.o.Before != nil {
-		more = append(more, block{"before", s.o.Before})
+		more = append(more, block{id: "before", data: s.o.Before})
 	}
 	if s.o.Before != nil && s.o.Difference != nil {
 		packed, err := compress(s.o.Difference)
 		if err != nil {
 			return nil, err
 		}
-		more = append(more, block{"diff", packed})
+		more = append(more, block{id: "diff", data: packed})
 	}
 	return more, nil
 }

@@ -230,10 +230,10 @@ func (w *pageWriter) blocks(whole bool) ([]block, error) {
 	w.header.Strings = strings[:first]
 	data, err := piece(pageMagic, &w.header, w.columns[:w.first.columns])
 	if err != nil || whole {
-		return []block{{"data", data}}, err
+		return []block{{id: "data", data: data}}, err
 	}
 	rest, err := piece("", strings[first:], w.columns[w.first.columns:])
-	return []block{{"data", data}, {"rest", rest}}, err
+	return []block{{id: "data", data: data}, {id: "rest", data: rest, last: true}}, err
 }
 
 // piece returns a magic number, the length of a header, the header in JSON and columns, compressed.

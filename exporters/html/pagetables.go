@@ -88,6 +88,7 @@ func (p *pageTables) writeTree() {
 	t.ints("kind", 0, func(i int) int64 { return int64(at(i).kind) })
 	t.flags("mine", func(i int) bool { return at(i).mine })
 	t.flags("waits", func(i int) bool { return at(i).waits })
+	t.ints("pool", 0, func(i int) int64 { return int64(at(i).pool) })
 	t.refs("function", func(i int) int32 { return n.functionOf[at(i).function] })
 	t = p.table("nodes", len(n.nodes))
 	t.refs("parent", func(i int) int32 { return n.nodes[i].parent })
@@ -102,7 +103,7 @@ func (p *pageTables) writeKinds() {
 	for i, k := range kinds {
 		head := kindJSON{
 			Name: k.kind.String(), Doc: k.kind.Doc(), One: k.kind.Noun(1), Many: k.kind.Noun(2), Bin: k.bin, Main: p.r.samples.mainType(k),
-			Estimated: k.estimated, Values: []valueJSON{},
+			Estimated: k.totals.Estimated(), Values: []valueJSON{},
 		}
 		if k.kind == sample.Wall {
 			head.Long = int64(p.r.clock.Duration(p.r.long.Limit))

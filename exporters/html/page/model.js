@@ -230,7 +230,7 @@ function readFrames(data) {
   if (!data.table('functions').rows) functions.forEach((_, i) => (functions[i] = i));
   return {
     rows: t.rows, name: t.indexes('name'), module: t.indexes('module'), file: t.indexes('file'),
-    line: t.indexes('line'), kind: t.indexes('kind'), mine: t.indexes('mine'), waits: t.indexes('waits'),
+    line: t.indexes('line'), kind: t.indexes('kind'), mine: t.indexes('mine'), waits: t.indexes('waits'), pool: t.indexes('pool'),
     function: functions,
   };
 }

@@ -42,10 +42,12 @@ func sitePages() []string {
 	return []string{"/", "/flamegraph", "/top", "/peek", "/source", "/graph", "/disasm", "/download"}
 }
 
-// A menu is the switch between the profiles of a site on a page of one of them.
+// A menu is the switch between the profiles of a site on a page of one of them, and the way back to the page of
+// ServerOptions.Page.
 type menu struct {
 	list    []View
 	current int
+	page    bool // there is such a page
 }
 
 // A menuLink is a link to a page of a profile.
@@ -55,16 +57,17 @@ type menuLink struct {
 	Current bool
 }
 
-// name returns the name of the current profile, other if m is nil.
+// name returns the name of the current profile, other if there is only one.
 func (m *menu) name(other string) string {
-	if m == nil {
+	if m == nil || len(m.list) < 2 {
 		return other
 	}
 	return m.list[m.current].Name
 }
 
-// links returns links to the page of a request for all profiles. They keep the selection of the request, except the
-// sample type, which the other profiles do not have. It returns nil if m is nil.
+// links returns links to the page of a request for all profiles, if there are several, and to the page of
+// ServerOptions.Page. They keep the selection of the request, except the sample type, which the other profiles do not
+// have. It returns nil if m is nil.
 func (m *menu) links(r *http.Request) (links []menuLink) {
 	if m == nil {
 		return nil
@@ -72,8 +75,14 @@ func (m *menu) links(r *http.Request) (links []menuLink) {
 	query := r.URL.Query()
 	query.Del("si")
 	for i, v := range m.list {
+		if len(m.list) < 2 {
+			break
+		}
 		to := url.URL{Path: "/" + v.Name + "/" + path.Base(r.URL.Path), RawQuery: query.Encode()}
 		links = append(links, menuLink{template.URL(to.String()), v.Text, i == m.current})
+	}
+	if m.page {
+		links = append(links, menuLink{pagePath, "charts, tables, timeline", false})
 	}
 	return links
 }
@@ -109,7 +118,7 @@ func (m *menu) insert(w *response, r *http.Request) error {
 	err := menuTemplate().Execute(&body, struct {
 		Current string
 		Links   []menuLink
-	}{m.name(""), m.links(r)})
+	}{m.name("page"), m.links(r)})
 	body.WriteString(menuPlace)
 	body.Write(after)
 	w.body = body

@@ -40,7 +40,7 @@ type pages struct {
 	sources *sources
 	graph   bool
 	path    string // of the directory of the pages, without a slash at the end
-	menu    *menu  // of the profiles of the site, nil if there is only one
+	menu    *menu  // of the profiles of the site, nil if there is only one and no other page
 }
 
 // newPages returns the pages of a profile and takes ownership of it.

@@ -108,7 +108,7 @@ function smallTrace(samples, bin = 0) {
   const header = {strings: names, kinds: [kind], series: [], trace: about};
   return new Trace(decode(encode(header, {
     threads: {process: [0], tid: [7]}, processes: {pid: [1]},
-    frames: {name: [4, 5, 6, 7], function: [0, 1, 2, 3]}, functions: {name: [4, 5, 6, 7]},
+    frames: {name: [4, 5, 6, 7], function: [0, 1, 2, 3], pool: [1, 3, 2, 0]}, functions: {name: [4, 5, 6, 7]},
     nodes: {parent: [-1, 0, 0, 2, 3], frame: [0, 1, 2, 3, 1]},
     samples_wall: {time: column(0), value_0: column(1), span: column(2), node: column(3), thread: samples.map(() => 0)},
     spans: {time: [100, 120, 180], duration: [100, 30, 50], parent: [-1, 0, 0], kind: [1, 2, 2], thread: [0, 0, 0],

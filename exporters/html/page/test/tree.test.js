@@ -246,6 +246,7 @@ test('a function that the compiler renumbered is one in the flame graph, as in t
     const joint = new Joint(after, before, found);
     assert.equal(joint.gone.length, gone);
     const tree = callTree(joint.names, joint.sources(initialState(after), false, 'recorded'), {});
+    checkSums(tree); // builds all of it
     assert.deepEqual([...tree.total], gone === 0 ? [5, 5] : [5, 5, 0]);
   }
 });
