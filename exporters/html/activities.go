@@ -36,17 +36,19 @@ type omitted struct {
 
 // An activity is an interval or a span. Strings are numbers in activities.texts.
 type activity struct {
-	time, duration   int64 // duration is -1 if the end is unknown
-	id, parent       spanKey
-	hasID, hasParent bool
-	kind, name       uint32
-	process, thread  int32 // rows of the tables, from 1; 0 means unknown
-	attributes       int32 // index in sets, -1 for none
-	details          *spanDetails
+	time, duration  int64 // duration is -1 if the end is unknown
+	parent          spanKey
+	hasParent       bool
+	kind, name      uint32
+	process, thread int32 // rows of the tables, from 1; 0 means unknown
+	attributes      int32 // index in sets, -1 for none
+	details         *spanDetails
 }
 
 // spanDetails holds what only spans have.
 type spanDetails struct {
+	id                                              spanKey
+	hasID                                           bool
 	traceID, spanID, status, message, scope, source uint32
 }
 
@@ -79,7 +81,7 @@ func (a *activities) addSpan(row *tables.Span) {
 			message: a.texts.id(row.StatusMessage), scope: a.texts.id(row.Scope), source: a.texts.id(row.Source),
 		},
 	}
-	r.id, r.hasID = newSpanKey(row.TraceID, row.SpanID)
+	r.details.id, r.details.hasID = newSpanKey(row.TraceID, row.SpanID)
 	if row.ParentSpanID != "" {
 		r.parent, r.hasParent = newSpanKey(row.TraceID, row.ParentSpanID)
 	}
@@ -89,7 +91,7 @@ func (a *activities) addSpan(row *tables.Span) {
 func (a *activities) add(r activity) {
 	a.seen++
 	a.rows = append(a.rows, r)
-	if len(a.rows) >= 2*a.max {
+	if len(a.rows) >= a.max+a.max/2 {
 		a.limit(a.max)
 	}
 }

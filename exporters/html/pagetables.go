@@ -176,7 +176,7 @@ func (p *pageTables) writeSamples(t pageTable, k *kindSamples) {
 func (p *pageTables) indexSpans() {
 	p.spans = make(map[spanKey]int32, len(p.r.spans.rows))
 	for i := range p.r.spans.rows {
-		r := &p.r.spans.rows[i]
+		r := p.r.spans.rows[i].details
 		if _, taken := p.spans[r.id]; r.hasID && !taken {
 			p.spans[r.id] = int32(i)
 		}

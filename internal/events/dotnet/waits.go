@@ -79,11 +79,10 @@ const (
 
 // PoolRoleOf returns the role of a method. It gets the parts that Split returns.
 func PoolRoleOf(p Parts) PoolRole {
-	if p.Namespace != "System.Threading" {
-		return PoolNone
-	}
+	typ, ok := strings.CutPrefix(strings.ReplaceAll(p.Namespace+"."+p.Type, "+", "."), "System.Threading.")
 	method, _, _ := strings.Cut(p.Method, "<")
-	switch typ := strings.ReplaceAll(p.Type, "+", "."); {
+	switch {
+	case !ok:
 	case typ == "PortableThreadPool.WorkerThread" && method == "WorkerThreadStart":
 		return PoolThread
 	case typ == "ThreadPoolWorkQueue" && method == "Dispatch":

@@ -65,26 +65,27 @@ func (m *menu) name(other string) string {
 	return m.list[m.current].Name
 }
 
-// links returns links to the page of a request for all profiles, if there are several, and to the page of
-// ServerOptions.Page. They keep the selection of the request, except the sample type, which the other profiles do not
-// have. It returns nil if m is nil.
+// links returns links to the page of a request for all profiles. They keep the selection of the request, except the
+// sample type, which the other profiles do not have. It returns nil if there is only one profile.
 func (m *menu) links(r *http.Request) (links []menuLink) {
-	if m == nil {
+	if m == nil || len(m.list) < 2 {
 		return nil
 	}
 	query := r.URL.Query()
 	query.Del("si")
 	for i, v := range m.list {
-		if len(m.list) < 2 {
-			break
-		}
 		to := url.URL{Path: "/" + v.Name + "/" + path.Base(r.URL.Path), RawQuery: query.Encode()}
 		links = append(links, menuLink{template.URL(to.String()), v.Text, i == m.current})
 	}
-	if m.page {
-		links = append(links, menuLink{pagePath, "charts, tables, timeline", false})
-	}
 	return links
+}
+
+// back returns the path of the page of ServerOptions.Page, "" if there is none.
+func (m *menu) back() string {
+	if m == nil || !m.page {
+		return ""
+	}
+	return pagePath
 }
 
 // menuPlace is the first menu in the header of pprof's pages, before which the menu of profiles is inserted.
@@ -92,7 +93,11 @@ const menuPlace = `<div id="view" class="menu-item">`
 
 // menuTemplate has the elements and classes of pprof's own menus, so that its scripts and styles apply.
 var menuTemplate = sync.OnceValue(func() *template.Template {
-	return template.Must(template.New("menu").Parse(`<div id="kinds" class="menu-item">
+	return template.Must(template.New("menu").Parse(`{{if .Page}}<div class="menu-item">
+    <div class="menu-name"><a href="{{.Page}}" title="Charts over time, tables, requests and threads">Page</a></div>
+  </div>
+
+  {{end}}{{if .Links}}<div id="kinds" class="menu-item">
     <div class="menu-name">
       {{.Current}}
       <i class="downArrow"></i>
@@ -104,7 +109,7 @@ var menuTemplate = sync.OnceValue(func() *template.Template {
     </div>
   </div>
 
-  `))
+  {{end}}`))
 })
 
 // insert adds the menu to a page of pprof. pprof's templates escape all names, so no name can contain the place.
@@ -116,9 +121,9 @@ func (m *menu) insert(w *response, r *http.Request) error {
 	var body bytes.Buffer
 	body.Write(before)
 	err := menuTemplate().Execute(&body, struct {
-		Current string
-		Links   []menuLink
-	}{m.name("page"), m.links(r)})
+		Page, Current string
+		Links         []menuLink
+	}{m.back(), m.name(""), m.links(r)})
 	body.WriteString(menuPlace)
 	body.Write(after)
 	w.body = body

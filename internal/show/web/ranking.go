@@ -1,7 +1,6 @@
 package web
 
 import (
-
 	"github.com/google/pprof/profile"
 	"github.com/ntconv/ntconv/internal/data/message"
 )
