@@ -109,7 +109,7 @@ func TestViewPage(t *testing.T) {
 	if code != http.StatusOK || at.Path != "/page" || !strings.Contains(body, `id="data"`) {
 		t.Errorf("%d, %d bytes of %s", code, len(body), at)
 	}
-	for _, name := range []string{"/flamegraph", "/top", "/peek?f=x", "/source?f=Run"} {
+	for _, name := range []string{"/flamegraph", "/top", "/peek?f=x"} {
 		if code, body, _ := v.get(t, name, ""); code != http.StatusOK || strings.Count(body, `href="/page"`) != 1 {
 			t.Errorf("%s: %d, want a link back to the page", name, code)
 		}
