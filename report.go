@@ -96,6 +96,9 @@ const (
 	// CodeUnseen counts gaps in the samples of threads: rounds of the sample profiler saw other threads but not this
 	// one, so no sample accounts for the time.
 	CodeUnseen
+	// CodeLongSample counts samples of the sample profiler that last for more than 100 sampling intervals, if they have at
+	// least 1% of the time: their thread was not sampled meanwhile, and the time counts for the last stack.
+	CodeLongSample
 	// CodeEvents counts events that were read.
 	CodeEvents
 	// CodeNegativeWeight counts samples whose value is negative, as in the difference of two profiles. Their weight,
@@ -198,6 +201,11 @@ var codes = [numCodes]codeSpec{
 		"part of an unknown kind was omitted"},
 	CodeUnseen: {"unseen", SeverityInfo, "gaps between samples in which the sample profiler did not see the thread",
 		"gap between samples in which the sample profiler did not see the thread"},
+	CodeLongSample: {
+		"long-sample", SeverityNotice,
+		"samples last for more than 100 sampling intervals, because their thread was not sampled meanwhile",
+		"sample lasts for more than 100 sampling intervals, because its thread was not sampled meanwhile",
+	},
 	CodeEvents: {"events", SeverityInfo, "events were read",
 		"event was read"},
 	CodeNegativeWeight: {

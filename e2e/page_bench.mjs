@@ -2,19 +2,23 @@
 // just started and four times in one that runs; pan and zoom of the flame graph and of the timeline of threads.
 //
 // Usage: node page_bench.mjs [PAGE...]: without a page it generates one with 100,000 frames, 300,000 samples per kind and 1,000,000
-// slices.
+// slices, from a page of an empty trace that the command writes.
+import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { gzipSync } from 'node:zlib'
 import { launch } from './browser.mjs'
-import { assemble } from '../exporters/html/page/dev/build.js'
 import { syntheticPieces } from '../exporters/html/page/test/synthetic.js'
 
 const dir = mkdtempSync(path.join(tmpdir(), 'ntconv-page-'))
 const pages = process.argv.slice(2)
 if (pages.length === 0) {
   pages.push(path.join(dir, 'large.html'))
-  writeFileSync(pages[0], assemble(syntheticPieces({ samples: 300_000, nodes: 100_000, functions: 50_000, slices: 1_000_000, depth: 60, threads: 64 })))
+  const empty = execFileSync('go', ['run', '../cmd/ntconv', 'to', 'html', '-q', '../testdata/empty.nettrace.zst', '-o', '-'], { cwd: import.meta.dirname, encoding: 'utf8' })
+  const blocks = syntheticPieces({ samples: 300_000, nodes: 100_000, functions: 50_000, slices: 1_000_000, depth: 60, threads: 64 })
+  writeFileSync(pages[0], empty.replace(/(<script type="text\/plain" id="(data|rest)">)[^<]*/g,
+    (_, begin, id) => begin + gzipSync(blocks[id]).toString('base64')))
 }
 
 // frames repeats an action once per frame and returns the frames per second and the longest frame.

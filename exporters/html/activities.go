@@ -22,6 +22,8 @@ type activities struct {
 	sets    [][]attribute
 	setIDs  map[string]int32 // by content
 	key     []byte
+	keys    []string    // for attributes
+	list    []attribute // for attributes
 	seen    int64
 	open    int64 // rows whose end the trace does not contain
 	omitted omitted
@@ -34,17 +36,19 @@ type omitted struct {
 
 // An activity is an interval or a span. Strings are numbers in activities.texts.
 type activity struct {
-	time, duration   int64 // duration is -1 if the end is unknown
-	id, parent       spanKey
-	hasID, hasParent bool
-	kind, name       uint32
-	process, thread  int32 // rows of the tables, from 1; 0 means unknown
-	attributes       int32 // index in sets, -1 for none
-	details          *spanDetails
+	time, duration  int64 // duration is -1 if the end is unknown
+	parent          spanKey
+	hasParent       bool
+	kind, name      uint32
+	process, thread int32 // rows of the tables, from 1; 0 means unknown
+	attributes      int32 // index in sets, -1 for none
+	details         *spanDetails
 }
 
 // spanDetails holds what only spans have.
 type spanDetails struct {
+	id                                              spanKey
+	hasID                                           bool
 	traceID, spanID, status, message, scope, source uint32
 }
 
@@ -77,7 +81,7 @@ func (a *activities) addSpan(row *tables.Span) {
 			message: a.texts.id(row.StatusMessage), scope: a.texts.id(row.Scope), source: a.texts.id(row.Source),
 		},
 	}
-	r.id, r.hasID = newSpanKey(row.TraceID, row.SpanID)
+	r.details.id, r.details.hasID = newSpanKey(row.TraceID, row.SpanID)
 	if row.ParentSpanID != "" {
 		r.parent, r.hasParent = newSpanKey(row.TraceID, row.ParentSpanID)
 	}
@@ -87,7 +91,7 @@ func (a *activities) addSpan(row *tables.Span) {
 func (a *activities) add(r activity) {
 	a.seen++
 	a.rows = append(a.rows, r)
-	if len(a.rows) >= 2*a.max {
+	if len(a.rows) >= a.max+a.max/2 {
 		a.limit(a.max)
 	}
 }
@@ -105,14 +109,16 @@ func (a *activities) attributes(m map[string]string) int32 {
 	if len(m) == 0 {
 		return -1
 	}
-	set := make([]attribute, 0, len(m))
-	for _, key := range slices.Sorted(maps.Keys(m)) {
-		set = append(set, attribute{a.texts.id(key), a.texts.id(m[key])})
+	a.keys = slices.AppendSeq(a.keys[:0], maps.Keys(m))
+	slices.Sort(a.keys)
+	a.list = a.list[:0]
+	for _, key := range a.keys {
+		a.list = append(a.list, attribute{a.texts.id(key), a.texts.id(m[key])})
 	}
-	return a.set(set)
+	return a.set(a.list)
 }
 
-// set returns the index of a set of attributes.
+// set returns the index of a set of attributes, which it borrows.
 func (a *activities) set(set []attribute) int32 {
 	a.key = a.key[:0]
 	for _, x := range set {
@@ -121,7 +127,7 @@ func (a *activities) set(set []attribute) int32 {
 	id, ok := a.setIDs[string(a.key)]
 	if !ok {
 		id = int32(len(a.sets))
-		a.sets = append(a.sets, set)
+		a.sets = append(a.sets, slices.Clone(set))
 		a.setIDs[string(a.key)] = id
 	}
 	return id
@@ -144,7 +150,7 @@ func (a *activities) limit(n int) {
 	for i, kind := range kinds {
 		share := n / (len(kinds) - i) // of what the kinds with fewer rows leave
 		list := byKind[kind]
-		slices.SortStableFunc(list, func(x, y int32) int { return cmp.Compare(a.length(y), a.length(x)) })
+		slices.SortFunc(list, func(x, y int32) int { return cmp.Or(cmp.Compare(a.length(y), a.length(x)), cmp.Compare(x, y)) })
 		for _, at := range list[:min(share, len(list))] {
 			kept[at] = true
 		}
@@ -184,5 +190,8 @@ func (a *activities) keep(kept []bool) {
 // finish limits the rows and sorts them by time; rows of one time keep their order.
 func (a *activities) finish() {
 	a.limit(a.max)
-	slices.SortStableFunc(a.rows, func(x, y activity) int { return cmp.Compare(x.time, y.time) })
+	byTime := func(x, y activity) int { return cmp.Compare(x.time, y.time) }
+	if !slices.IsSortedFunc(a.rows, byTime) {
+		slices.SortStableFunc(a.rows, byTime)
+	}
 }

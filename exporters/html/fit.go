@@ -88,6 +88,8 @@ func notesOf(r *recording, narrow float64) (list []string) {
 	}
 	count := func(n int64, noun string) string { return message.Count(n, noun) }
 	note(r.info.LostEvents > 0, "The recorder lost %s.", count(r.info.LostEvents, "event"))
+	long := r.long.Describe(r.clock)
+	note(long != "", "%s.", long)
 	note(r.info.Incomplete, "The trace is incomplete: it is corrupt or truncated, or reading ended early.")
 	note(r.info.Selection, "A selection may omit events.")
 	note(r.info.Aggregate, "Times are synthetic, because the input is an aggregated profile.")

@@ -42,6 +42,9 @@ type Options struct {
 	// was active; use otlp.ActiveSpans.Find. It must not keep the event. If it is nil, samples get the IDs of their
 	// labels, and intervals the IDs of spans that earlier events show.
 	Active func(*ntconv.Event) (traceID [16]byte, spanID [8]byte, ok bool)
+	// Evidence, if not nil, names what linked the latest event for which Active returned a span: "label", "activity" or
+	// "thread". The page states how many samples each of them links.
+	Evidence func() string
 	// Kinds are the kinds of samples; nil means all except sample.Events. KindOptions configure those computed from
 	// events; subjects never become frames. Window, if not nil, reports whether a time is selected: an interval, such as
 	// a wait, that is not completely in the selected time is in no sample.
@@ -104,6 +107,7 @@ var tablesRead = []string{
 // only stacks that carry their frames. A nil o selects the defaults. New returns an error if an option is invalid.
 func New(w io.Writer, info *ntconv.Info, namer ntconv.Namer, o *Options) (*Sink, error) {
 	s := &Sink{w: w, rec: newRecording()}
+	s.rec.clock = info.Clock
 	if o != nil {
 		s.o = *o
 	}
@@ -125,8 +129,8 @@ func New(w io.Writer, info *ntconv.Info, namer ntconv.Namer, o *Options) (*Sink,
 	var err error
 	s.rows, err = rows.New(s.rec, info, namer, &rows.Options{
 		Report: s.o.Report, Ordered: s.o.Ordered, Selection: s.o.Selection, Source: s.o.Source, Version: s.o.Version,
-		TempDir: s.o.TempDir, MaxTemp: s.o.MaxTemp, Active: s.o.Active, Kinds: kinds, KindOptions: options, Window: s.o.Window,
-		Tables: tablesRead, OnSample: s.rec.samples.add,
+		TempDir: s.o.TempDir, MaxTemp: s.o.MaxTemp, Active: s.o.Active, Evidence: s.o.Evidence, Kinds: kinds,
+		KindOptions: options, Window: s.o.Window, Tables: tablesRead, OnSample: s.rec.samples.add,
 	})
 	if err != nil {
 		return nil, err
@@ -163,6 +167,7 @@ func (s *Sink) Close() error {
 	if err := s.rows.Close(); err != nil {
 		return err
 	}
+	s.rec.long, s.rec.links = s.rows.Summary().Long, s.rows.Summary().Links
 	s.rec.finish()
 	header := &pageHeader{generator: "ntconv " + version(s.o.Version), events: s.done.Events, whole: s.o.DataOnly}
 	s.summarize()
@@ -191,14 +196,14 @@ func (s *Sink) Close() error {
 // comparison returns the blocks of a page that compares two recordings.
 func (s *Sink) comparison() (more []block, err error) {
 	if s.o.Before != nil {
-		more = append(more, block{"before", s.o.Before})
+		more = append(more, block{id: "before", data: s.o.Before})
 	}
 	if s.o.Before != nil && s.o.Difference != nil {
 		packed, err := compress(s.o.Difference)
 		if err != nil {
 			return nil, err
 		}
-		more = append(more, block{"diff", packed})
+		more = append(more, block{id: "diff", data: packed})
 	}
 	return more, nil
 }

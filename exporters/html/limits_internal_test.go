@@ -64,7 +64,7 @@ func TestActivitiesAreBounded(t *testing.T) {
 		}
 		total += i
 		a.addInterval(&tables.Interval{Kind: kind, TSNanos: -i, DurationNanos: &i, Attributes: map[string]string{"n": fmt.Sprint(i)}})
-		if len(a.rows) >= 2*a.max {
+		if len(a.rows) >= a.max+a.max/2 {
 			t.Fatalf("%d rows", len(a.rows))
 		}
 	}

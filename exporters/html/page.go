@@ -1,13 +1,15 @@
 package html
 
 import (
-	"bytes"
+	"bufio"
+	"cmp"
 	"crypto/sha256"
 	"embed"
 	"encoding/base64"
 	"fmt"
 	"html"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -100,6 +102,7 @@ func hashSource(text string) string {
 type block struct {
 	id   string
 	data []byte
+	last bool // after the script
 }
 
 const (
@@ -120,29 +123,32 @@ func pageSize(title string, blocks []block) int64 {
 }
 
 // writePage writes a page and returns its size in bytes.
-func writePage(w io.Writer, title string, blocks []block) (int64, error) {
+func writePage(w io.Writer, title string, blocks []block) (n int64, err error) {
 	t := pageTemplate()
-	var out bytes.Buffer
-	out.WriteString(t[0] + html.EscapeString(title) + t[1])
-	var rest []block
-	for _, b := range blocks {
-		if b.id == "rest" {
-			rest = append(rest, b)
-		} else {
-			b.append(&out)
+	out := bufio.NewWriter(w)
+	write := func(text string) {
+		written, writeErr := out.WriteString(text)
+		n, err = n+int64(written), cmp.Or(err, writeErr)
+	}
+	writeBlocks := func(last bool) {
+		for _, b := range blocks {
+			if b.last != last {
+				continue
+			}
+			write(fmt.Sprintf(blockBegin, b.id))
+			for piece := range slices.Chunk(b.data, base64Piece) {
+				write(base64.StdEncoding.EncodeToString(piece))
+			}
+			write(blockEnd)
 		}
 	}
-	out.WriteString(t[2])
-	for _, b := range rest {
-		b.append(&out)
-	}
-	out.WriteString(t[3])
-	n, err := w.Write(out.Bytes())
-	return int64(n), err
+	write(t[0] + html.EscapeString(title) + t[1])
+	writeBlocks(false)
+	write(t[2])
+	writeBlocks(true)
+	write(t[3])
+	return n, cmp.Or(err, out.Flush())
 }
 
-func (b block) append(out *bytes.Buffer) {
-	fmt.Fprintf(out, blockBegin, b.id)
-	out.WriteString(base64.StdEncoding.EncodeToString(b.data))
-	out.WriteString(blockEnd)
-}
+// base64Piece is the number of bytes that are encoded at once, a multiple of 3.
+const base64Piece = 3 << 12

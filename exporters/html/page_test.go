@@ -125,3 +125,45 @@ func TestAbort(t *testing.T) {
 		t.Error("New accepts a negative size")
 	}
 }
+
+// A page states how much time counts for gaps between samples, and by what evidence samples are linked to spans.
+func TestGapsAndLinks(t *testing.T) {
+	thread := &ntconv.Thread{TID: 1, Process: &ntconv.Process{PID: 1}}
+	typ := &ntconv.Type{Provider: "Microsoft-DotNETCore-SampleProfiler", ID: 0, Fields: []ntconv.Field{{Name: "Type", Type: ntconv.FieldType{Code: ntconv.TypeUint32}}}}
+	for _, c := range []struct {
+		gap         ntconv.Ticks // in milliseconds
+		note, links string
+		o           html.Options
+	}{
+		{gap: 100, links: ""},
+		{gap: 900, note: "1 sample lasts for more than 100 sampling intervals, because its thread was not sampled meanwhile: " +
+			"900ms of 901ms (99.9%) count for the stack before the gap."},
+		{gap: 1, links: "3 of 3 samples linked to spans (3 by thread)", o: html.Options{
+			Active:   func(*ntconv.Event) ([16]byte, [8]byte, bool) { return [16]byte{1}, [8]byte{2}, true },
+			Evidence: func() string { return "thread" },
+		}},
+	} {
+		var page bytes.Buffer
+		c.o.TempDir = t.TempDir()
+		sink, err := html.New(&page, &ntconv.Info{Clock: ntconv.Clock{Freq: 1000}}, nil, &c.o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, at := range []ntconv.Ticks{0, 1, 1 + c.gap} {
+			e := &ntconv.Event{Type: typ, Thread: thread, Capture: thread, Time: at, Payload: []byte{2, 0, 0, 0}}
+			if err := sink.Write(e); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := sink.Close(); err != nil {
+			t.Fatal(err)
+		}
+		header := decoded(t, page.Bytes()).Header
+		if notes := strings.Join(header.Trace.Notes, "\n"); notes != c.note || header.Trace.Links != c.links {
+			t.Errorf("gap of %d ms: notes %q, links %q", c.gap, notes, header.Trace.Links)
+		}
+		if header.Kinds[0].Long != 100e6 || header.Kinds[0].Doc == "" {
+			t.Errorf("%+v", header.Kinds[0])
+		}
+	}
+}

@@ -55,6 +55,7 @@ type traceJSON struct {
 	Events     int64    `json:"events"`
 	Lost       int64    `json:"lost"`
 	Incomplete bool     `json:"incomplete"`
+	Links      string   `json:"links"` // how samples are linked to spans, a phrase
 	Notes      []string `json:"notes"`
 	Can        []Answer `json:"can"`
 	Cannot     []Answer `json:"cannot"`
@@ -62,12 +63,14 @@ type traceJSON struct {
 
 type kindJSON struct {
 	Name      string      `json:"name"`
+	Doc       string      `json:"doc"`
 	One       string      `json:"one"`
 	Many      string      `json:"many"`
 	Bin       int64       `json:"bin_ns"`
 	Values    []valueJSON `json:"values"`
 	Main      int         `json:"main"`
 	Estimated bool        `json:"estimated"`
+	Long      int64       `json:"long_ns,omitempty"` // samples that last longer count for a gap
 }
 
 type valueJSON struct {
@@ -227,10 +230,10 @@ func (w *pageWriter) blocks(whole bool) ([]block, error) {
 	w.header.Strings = strings[:first]
 	data, err := piece(pageMagic, &w.header, w.columns[:w.first.columns])
 	if err != nil || whole {
-		return []block{{"data", data}}, err
+		return []block{{id: "data", data: data}}, err
 	}
 	rest, err := piece("", strings[first:], w.columns[w.first.columns:])
-	return []block{{"data", data}, {"rest", rest}}, err
+	return []block{{id: "data", data: data}, {id: "rest", data: rest, last: true}}, err
 }
 
 // piece returns a magic number, the length of a header, the header in JSON and columns, compressed.

@@ -11,6 +11,7 @@ import (
 	"github.com/ntconv/ntconv/internal/data/bin"
 	"github.com/ntconv/ntconv/internal/profile"
 	"github.com/ntconv/ntconv/internal/tables/rows"
+	"github.com/ntconv/ntconv/sample"
 )
 
 // encode returns the page data of a recording, and the sizes of its parts before compression. narrow is the share of a
@@ -87,6 +88,7 @@ func (p *pageTables) writeTree() {
 	t.ints("kind", 0, func(i int) int64 { return int64(at(i).kind) })
 	t.flags("mine", func(i int) bool { return at(i).mine })
 	t.flags("waits", func(i int) bool { return at(i).waits })
+	t.ints("pool", 0, func(i int) int64 { return int64(at(i).pool) })
 	t.refs("function", func(i int) int32 { return n.functionOf[at(i).function] })
 	t = p.table("nodes", len(n.nodes))
 	t.refs("parent", func(i int) int32 { return n.nodes[i].parent })
@@ -100,8 +102,11 @@ func (p *pageTables) writeKinds() {
 	list := make([]pageTable, len(kinds))
 	for i, k := range kinds {
 		head := kindJSON{
-			Name: k.kind.String(), One: k.kind.Noun(1), Many: k.kind.Noun(2), Bin: k.bin, Main: p.r.samples.mainType(k),
-			Estimated: k.estimated, Values: []valueJSON{},
+			Name: k.kind.String(), Doc: k.kind.Doc(), One: k.kind.Noun(1), Many: k.kind.Noun(2), Bin: k.bin, Main: p.r.samples.mainType(k),
+			Estimated: k.totals.Estimated(), Values: []valueJSON{},
+		}
+		if k.kind == sample.Wall {
+			head.Long = int64(p.r.clock.Duration(p.r.long.Limit))
 		}
 		_, sums := k.totals.Sums()
 		for _, t := range k.types {
@@ -171,7 +176,7 @@ func (p *pageTables) writeSamples(t pageTable, k *kindSamples) {
 func (p *pageTables) indexSpans() {
 	p.spans = make(map[spanKey]int32, len(p.r.spans.rows))
 	for i := range p.r.spans.rows {
-		r := &p.r.spans.rows[i]
+		r := p.r.spans.rows[i].details
 		if _, taken := p.spans[r.id]; r.hasID && !taken {
 			p.spans[r.id] = int32(i)
 		}
@@ -294,6 +299,9 @@ func (p *pageTables) writeTrace(h *pageHeader, notes []string) {
 		machine = strings.TrimPrefix(fmt.Sprintf("%s, %d CPUs", machine, info.ProcessorCount), ", ")
 	}
 	t.Machine = machine
+	if p.r.links.Linked() > 0 {
+		t.Links = p.r.links.Describe()
+	}
 	for _, list := range []*[]Answer{&t.Can, &t.Cannot} {
 		if *list == nil {
 			*list = []Answer{}

@@ -5,6 +5,9 @@ import (
 	"encoding/binary"
 	"fmt"
 
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/profile/rounds"
+	"github.com/ntconv/ntconv/internal/span/active"
 	"github.com/ntconv/ntconv/internal/tables"
 	"github.com/ntconv/ntconv/internal/tables/rows"
 )
@@ -24,6 +27,9 @@ type recording struct {
 	counters  *series
 	heap      *series
 	losses    losses
+	clock     ntconv.Clock
+	long      rounds.Long   // of wall samples; known in finish
+	links     active.Counts // known in finish
 }
 
 func newRecording() *recording {

@@ -3,10 +3,12 @@ package html
 import (
 	"cmp"
 	"encoding/hex"
+	"hash/maphash"
 	"math"
 	"slices"
 
 	"github.com/ntconv/ntconv/internal/data/bin"
+	"github.com/ntconv/ntconv/internal/data/intern"
 	"github.com/ntconv/ntconv/internal/profile"
 	"github.com/ntconv/ntconv/internal/profile/meters"
 	"github.com/ntconv/ntconv/internal/tables"
@@ -39,21 +41,27 @@ type samples struct {
 		trace, span string
 		number      int32
 	}
+	places places
+}
+
+// places finds rows by their keys. All kinds use it, one after the other, so that adding up allocates nothing.
+type places struct {
+	intern.Index
+	seed maphash.Seed
 }
 
 // kindSamples holds the samples of a kind: the columns in rows, the values by type.
 type kindSamples struct {
-	kind      sample.Kind
-	types     []sample.Type
-	values    [][]int64 // by type, then by row
-	rows      []sampleRow
-	start     int64    // of the first bin
-	bin       int64    // width of bins in nanoseconds, 0 for none
-	detail    detail   // what bins omit
-	bySource  []uint64 // number of samples
-	used      int64    // number of samples of the sources that finish keeps
-	estimated bool
-	totals    *profile.Totals // of all samples, with the errors of estimates
+	kind   sample.Kind
+	types  []sample.Type
+	values [][]int64 // by type, then by row
+	rows   []sampleRow
+	start  int64           // of the first bin
+	bin    int64           // width of bins in nanoseconds, 0 for none
+	detail detail          // what bins omit
+	used   int64           // number of samples of the sources that finish keeps
+	totals *profile.Totals // of all samples, by source
+	places *places
 }
 
 // A sampleRow is a sample, or several in a bin. Times are nanoseconds since 1970.
@@ -88,14 +96,14 @@ const (
 var leastBins = [...]int64{allDetails: 512, noSpans: 16, noThreads: 1, noSubjects: 1, noStacks: 1}
 
 func newSamples() *samples {
-	return &samples{max: maxSamples, spans: make(map[spanKey]int32)}
+	return &samples{max: maxSamples, spans: make(map[spanKey]int32), places: places{seed: maphash.MakeSeed()}}
 }
 
 // add adds a sample, which it borrows.
 func (s *samples) add(w *profile.Weighed[tables.Sample]) {
 	k := s.byKind[w.Kind]
 	if k == nil {
-		k = &kindSamples{kind: w.Kind, start: s.start, totals: profile.NewTotals(w.Kind)}
+		k = &kindSamples{kind: w.Kind, start: s.start, totals: profile.NewTotals(w.Kind), places: &s.places}
 		s.byKind[w.Kind] = k
 	}
 	row := &w.Subject
@@ -113,12 +121,7 @@ func (s *samples) add(w *profile.Weighed[tables.Sample]) {
 	for i, t := range w.Types {
 		k.addValue(t, w.Values[i])
 	}
-	for len(k.bySource) <= int(w.Source) {
-		k.bySource = append(k.bySource, 0)
-	}
-	k.bySource[w.Source]++
 	k.totals.Add(w.Count, w.Types, w.Values, w.Variances, w.Source)
-	k.estimated = k.estimated || slices.ContainsFunc(w.Variances, func(v float64) bool { return v > 0 })
 	if s.rows++; s.rows > s.max {
 		s.shrink(s.max / 2)
 	}
@@ -247,16 +250,14 @@ func (k *kindSamples) extent() int64 {
 
 // addUp adds up the rows with equal keys in the bins. It returns the number of rows that this saves.
 func (k *kindSamples) addUp() (saved int) {
-	first := make(map[sampleKey]int32, len(k.rows)/2)
 	n := 0
+	k.places.Reset()
 	for i := range k.rows {
 		r := k.rows[i]
 		r.time = k.binned(r.time)
 		r.omit(k.detail)
-		at, ok := first[r.sampleKey]
+		at, ok := k.place(&r.sampleKey, n)
 		if !ok {
-			at = int32(n)
-			first[r.sampleKey] = at
 			k.rows[n] = r
 			for t := range k.values {
 				k.values[t][n] = k.values[t][i]
@@ -277,6 +278,18 @@ func (k *kindSamples) addUp() (saved int) {
 	return saved
 }
 
+// place returns the row with a key among those that addUp has passed, or makes next the row of the key.
+func (k *kindSamples) place(key *sampleKey, next int) (at int, ok bool) {
+	p := k.places.Probe(maphash.Comparable(k.places.seed, *key))
+	for p.Next() {
+		if at := int(p.ID) - 1; k.rows[at].sampleKey == *key {
+			return at, true
+		}
+	}
+	k.places.Insert(&p, uint32(next)+1)
+	return next, false
+}
+
 // finish omits the sources and the types that a profile of each kind omits, and sorts the rows by time.
 func (s *samples) finish() {
 	for _, k := range s.byKind {
@@ -289,17 +302,14 @@ func (s *samples) finish() {
 
 // omitUnused removes the samples of sources that a profile does not use, and the type that it does not have.
 func (k *kindSamples) omitUnused() {
-	_, used := meters.SourcesOf(k.kind, k.bySource)
-	for source, n := range k.bySource {
-		if used[source] {
-			k.used += int64(n)
-		}
-	}
-	if slices.Contains(used, false) {
+	if used := k.totals.Used(); slices.Contains(used, false) {
 		k.keep(func(i int) bool { return used[k.rows[i].source] })
 	}
+	for i := range k.rows {
+		k.used += k.rows[i].count
+	}
 	types, _, _ := meters.Describe(k.kind)
-	if column := meters.UnknownColumn(k.kind, k.bySource, used); column != meters.NoColumn {
+	if column := k.totals.Unknown(); column != meters.NoColumn {
 		if i := slices.Index(k.types, types[column]); i >= 0 {
 			k.types, k.values = slices.Delete(k.types, i, i+1), slices.Delete(k.values, i, i+1)
 		}
@@ -333,7 +343,7 @@ func (k *kindSamples) sort() {
 	for i := range order {
 		order[i] = int32(i)
 	}
-	slices.SortStableFunc(order, func(a, b int32) int { return cmp.Compare(k.rows[a].time, k.rows[b].time) })
+	slices.SortFunc(order, func(a, b int32) int { return cmp.Or(cmp.Compare(k.rows[a].time, k.rows[b].time), cmp.Compare(a, b)) })
 	rows := make([]sampleRow, len(k.rows))
 	for i, from := range order {
 		rows[i] = k.rows[from]

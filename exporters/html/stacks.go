@@ -2,6 +2,7 @@ package html
 
 import (
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/data/message"
 	"github.com/ntconv/ntconv/internal/events/dotnet"
 	"github.com/ntconv/ntconv/internal/profile/grouping"
 	"github.com/ntconv/ntconv/internal/tables"
@@ -117,6 +118,7 @@ type frame struct {
 	line               int32
 	kind               frameKind
 	mine, waits        bool
+	pool               dotnet.PoolRole
 	function           int32 // index in frames.functions
 }
 
@@ -154,7 +156,8 @@ func (f *frames) addFrame(row *tables.Frame) {
 	}
 	switch r.kind {
 	case kindManaged:
-		r.wait = dotnet.IsWait(dotnet.Parts{Namespace: row.Namespace, Type: row.TypeName, Method: row.MethodName})
+		parts := dotnet.Parts{Namespace: row.Namespace, Type: row.TypeName, Method: row.MethodName}
+		r.wait, r.pool = dotnet.IsWait(parts), dotnet.PoolRoleOf(parts)
 	case kindNative, kindKernel:
 		r.wait = dotnet.IsNativeWait(row.Name)
 	}
@@ -172,7 +175,7 @@ func (f *frames) page(id int32, path func(moduleID int32) string) int32 {
 		p = r.frame
 		p.waits, p.mine = r.wait, f.isProgram(r, path)
 		if p.name == 0 {
-			p.name = f.texts.id(unnamed(f.texts.at(p.module)))
+			p.name = f.texts.id(message.Unnamed(f.texts.at(p.module)))
 		}
 	}
 	p.function = f.function(p.name, p.module)
@@ -183,14 +186,6 @@ func (f *frames) page(id int32, path func(moduleID int32) string) int32 {
 		f.list = append(f.list, p)
 	}
 	return n
-}
-
-// unnamed returns the name under which ntconv top lists frames without a name.
-func unnamed(module string) string {
-	if module == "" {
-		return "<unknown>"
-	}
-	return "[" + module + "]"
 }
 
 // isProgram reports whether a frame is code of the program.

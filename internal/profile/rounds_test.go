@@ -167,3 +167,45 @@ func TestLossProvesNoAbsence(t *testing.T) {
 		}
 	}
 }
+
+// The time of samples before gaps in which no thread was sampled is noted, in profiles and by streams alike.
+func TestLongSamplesAreNoted(t *testing.T) {
+	const period = 10_000 // ticks of testInfo in a millisecond
+	list := func(gap ntconv.Ticks) (list []*ntconv.Event) {
+		for i := range ntconv.Ticks(50) {
+			list = append(list, wallEvent(till, i*period, managed, stack(1)))
+		}
+		last := 49*period + gap
+		return append(list, wallEvent(till, last, managed, stack(1)), ended(last+period))
+	}
+	for _, c := range []struct {
+		gap  ntconv.Ticks
+		want string
+	}{
+		{100 * period, ""},
+		{101 * period, "long-sample: 1 " + ntconv.CodeLongSample.TextFor(1) + ": 101ms of 151ms (66.9%) count for the stack before the gap"},
+	} {
+		var notes [2]string
+		note := func(r *ntconv.Report) (text string) {
+			for _, e := range r.Entries() {
+				if e.Code == ntconv.CodeLongSample {
+					text = e.String()
+				}
+			}
+			return text
+		}
+		var built, streamed ntconv.Report
+		b := profile.New(testInfo(), &fakeNamer{}, &profile.Options{Report: &built})
+		s := profile.NewStream(testInfo(), func(*profile.Weighed[int]) {}, &profile.StreamOptions{Report: &streamed})
+		for _, e := range list(c.gap) {
+			b.Add(e)
+			s.Add(e, 0)
+		}
+		b.Finish()
+		s.Finish()
+		notes[0], notes[1] = note(&built), note(&streamed)
+		if notes != [2]string{c.want, c.want} {
+			t.Errorf("gap of %d ticks:\n%q\nwant\n%q", c.gap, notes, c.want)
+		}
+	}
+}

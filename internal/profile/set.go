@@ -321,7 +321,6 @@ func (s *set) finish(report *ntconv.Report) {
 	s.threads.Finish()
 	report.Note(ntconv.CodeNoStack, s.noStack.N, s.noStack.Offset, "")
 	report.Note(ntconv.CodeOutOfOrder, s.late.N, s.late.Offset, s.spec.Kind.String()+" samples out of time order have no weight")
-	unseen := s.threads.Unseen()
-	report.Note(ntconv.CodeUnseen, unseen.Gaps, -1, unseen.Describe(s.b.info.Clock))
+	s.threads.Note(report, s.b.info.Clock)
 	report.Note(ntconv.CodePayload, s.undecodable.N, s.undecodable.Offset, s.spec.Kind.String()+" samples")
 }

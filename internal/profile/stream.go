@@ -388,12 +388,22 @@ func (s *Stream[T]) Unpaired(k sample.Kind) uint64 {
 // none. It may be after the selected part of the recording. It is complete after Finish.
 func (s *Stream[T]) End() ntconv.Ticks { return s.until }
 
+// Long returns the long samples of a kind, zero if samples of the kind do not last until the next one of their thread. It
+// is complete after Finish.
+func (s *Stream[T]) Long(k sample.Kind) rounds.Long {
+	if t := s.timing[k]; t != nil {
+		return t.Long()
+	}
+	return rounds.Long{}
+}
+
 // Finish emits the pending samples and writes notes to the report. The Stream must not be used afterwards.
 func (s *Stream[T]) Finish() {
 	for k, t := range s.timing {
 		name := sample.Kind(k).String()
 		if t != nil {
 			t.Finish()
+			t.Note(s.report, s.info.Clock)
 			s.report.Note(ntconv.CodeOutOfOrder, t.late.N, t.late.Offset, name+" samples out of time order have no weight")
 		}
 		s.report.Note(ntconv.CodePayload, s.undecodable[k].N, s.undecodable[k].Offset, name+" samples")

@@ -84,6 +84,20 @@ func (t *Totals) Used() []bool {
 	return used
 }
 
+// Unknown returns the column of the types of the kind that the profile does not have, because not every used source has
+// values of it, or meters.NoColumn.
+func (t *Totals) Unknown() int { return meters.UnknownColumn(t.kind, t.samples(), t.Used()) }
+
+// Estimated reports whether a total is an estimate.
+func (t *Totals) Estimated() bool {
+	for i := range t.sources {
+		if slices.ContainsFunc(t.sources[i].variances, func(v float64) bool { return v > 0 }) {
+			return true
+		}
+	}
+	return false
+}
+
 func (t *Totals) samples() (n []uint64) {
 	for i := range t.sources {
 		n = append(n, t.sources[i].samples)

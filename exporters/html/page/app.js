@@ -1,6 +1,6 @@
 // The page: reads the data, creates the parts, and handles keys and colors.
 import {decode, decompress} from './data.js';
-import {el, replace} from './dom.js';
+import {el, isDark, replace} from './dom.js';
 import {Store, Trace} from './model.js';
 import {createHead, showLinks} from './head.js';
 import {createFilters, everything} from './filters.js';
@@ -125,11 +125,12 @@ function createPart(id, create) {
   }
 }
 
-/** @param {Store} store */
+/**
+ * ApplyTheme sets the colors of the page, also those of the browser if the theme is automatic.
+ * @param {Store} store
+ */
 function applyTheme(store) {
-  const {theme} = store.state;
-  if (theme === 'auto') delete document.documentElement.dataset.theme;
-  else document.documentElement.dataset.theme = theme;
+  document.documentElement.dataset.theme = isDark(store.state.theme) ? 'dark' : 'light';
 }
 
 /**
@@ -235,6 +236,7 @@ function listenToKeys(store) {
  */
 async function showParts(store, diff) {
   applyTheme(store);
+  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => applyTheme(store));
   store.subscribe((_, changed) => {
     if (changed.has('theme')) applyTheme(store);
   });
@@ -243,7 +245,7 @@ async function showParts(store, diff) {
   part('main').hidden = false;
   part('main').inert = true;
   createPart('filters', (root) => createFilters(root, store));
-  if (!part('flame').hidden) createPart('flame', (root) => createFlame(root, store));
+  if (!part('flame').hidden) createPart('flame', (root) => createFlame(root, store, diff));
   createPart('compare', (root) => createCompare(root, store, diff,
     () => reveal(part('flame').hidden ? 'tables' : 'flame')));
   document.getElementById('status')?.remove();

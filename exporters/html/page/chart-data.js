@@ -5,7 +5,7 @@ import {selected} from './selection.js';
 import {spanIndex, valueWithUnit} from './span-samples.js';
 import {spansIn} from './spans-data.js';
 import {hasIntervals, intervalsOfKind} from './threads-layout.js';
-import {bytes, duration, number, quantity} from './units.js';
+import {duration, number, quantity, stateText} from './units.js';
 
 /** Names of the series of ntconv with sizes after each collection. */
 export const heapSeries = 'heap-after-gc', promotedSeries = 'promoted-by-gc';
@@ -67,10 +67,6 @@ export function formatChartValue(value, unit) {
     return formatChartValue(value, unit.slice(0, -2)) + '/s';
   }
   switch (unit) {
-    case 'bytes':
-      return bytes(value);
-    case 'nanoseconds':
-      return duration(value);
     case 'threads': case 'cores': case 'requests': case '':
       return number(Math.abs(value) < 100 ? Number(value.toFixed(2)) : Math.round(value));
   }
@@ -171,7 +167,7 @@ function timeByState(trace, state, kind, bins) {
   }
   const order = [...stateColors.keys()];
   const series = [...sums].sort(([a], [b]) => rankOf(order, a) - rankOf(order, b) || (a < b ? -1 : 1))
-    .map(([label, sum], i) => seriesOf(label, stateColors.get(label) ?? paletteColor(i + 3), sum, bins.width));
+    .map(([label, sum], i) => seriesOf(stateText(label), stateColors.get(label) ?? paletteColor(i + 3), sum, bins.width));
   if (within) {
     series.push({...seriesOf(trace.functionName(state.method), '--chart-mark', method, bins.width), over: true});
   }

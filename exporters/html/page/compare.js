@@ -154,6 +154,8 @@ function changeRow(name, cells, title, show) {
     el('th', {scope: 'row'}, show ? el('button', {type: 'button', class: 'link', title}, name) : name), cells);
 }
 
+const sharesText = 'Share is the change of the share of the total in percentage points (pp).';
+
 /**
  * @param {Difference} diff
  * @param {Store} store
@@ -176,7 +178,7 @@ function functionTable(diff, store, view, reveal) {
   });
   return el('div', {class: 'scroll-x'}, el('table', {class: 'data'},
     el('caption', null, rows.length > maxChanges ?
-      `The ${maxChanges} largest changes of ${number(rows.length)} functions.` : rows.length > 0 ? '' :
+      `The ${maxChanges} largest changes of ${number(rows.length)} functions. ${sharesText}` : rows.length > 0 ? sharesText :
         view.onlySignificant ? 'No function changed significantly.' : 'No function has a value.'),
     rows.length === 0 ? null : el('thead', null, headRow('function', true)), el('tbody', null, body)));
 }

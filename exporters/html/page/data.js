@@ -5,7 +5,8 @@
 /** @typedef {{what: string, command?: string}} Ability */
 /** @typedef {{type: string, unit: string, error?: number}} ValueType */
 /**
- * @typedef {{name: string, one: string, many: string, bin_ns: number, values: ValueType[], main: number,
+ * @typedef {{name: string, doc: string, one: string, many: string, bin_ns: number, long_ns: number,
+ *   values: ValueType[], main: number,
  *   estimated: boolean}} KindInfo
  */
 /**
@@ -15,7 +16,7 @@
 /**
  * @typedef {{name: string, format: string, program: string, command: string, runtime: string, machine: string,
  *   start: string, start_ns: string, duration_ns: number, events: number, lost: number, incomplete: boolean,
- *   notes: string[], can: Ability[], cannot: Ability[]}} TraceInfo
+ *   links: string, notes: string[], can: Ability[], cannot: Ability[]}} TraceInfo
  */
 /**
  * @typedef {{version: number, generator: string, strings: string[], trace: TraceInfo, kinds: KindInfo[],
@@ -295,12 +296,12 @@ function withDefaults(raw) {
   /** @type {TraceInfo} */
   const trace = {
     name: '', format: '', program: '', command: '', runtime: '', machine: '', start: '', start_ns: '0',
-    duration_ns: 0, events: 0, lost: 0, incomplete: false, ...raw.trace,
+    duration_ns: 0, events: 0, lost: 0, incomplete: false, links: '', ...raw.trace,
     notes: raw.trace?.notes ?? [], can: raw.trace?.can ?? [], cannot: raw.trace?.cannot ?? [],
   };
   /** @type {KindInfo[]} */
   const kinds = (raw.kinds ?? []).map((k) => (
-    {...k, bin_ns: k.bin_ns ?? 0, main: k.main ?? 0, values: k.values ?? []}));
+    {...k, doc: k.doc ?? '', bin_ns: k.bin_ns ?? 0, long_ns: k.long_ns ?? 0, main: k.main ?? 0, values: k.values ?? []}));
   return {
     version: 1, generator: raw.generator ?? '', strings: raw.strings ?? [''], trace, kinds,
     series: raw.series ?? [], tables: raw.tables ?? {},

@@ -38,7 +38,7 @@ export default [
       complexity: ['error', 20],
     },
   },
-  {files: ['test/**', 'dev/**', 'eslint.config.js'], languageOptions: {globals: node},
+  {files: ['test/**', 'eslint.config.js'], languageOptions: {globals: node},
     rules: {'max-lines-per-function': 'off', complexity: 'off'}},
-  {files: ['test/**', 'dev/**', 'eslint.config.js'], rules: {'no-restricted-syntax': 'off'}},
+  {files: ['test/**', 'eslint.config.js'], rules: {'no-restricted-syntax': 'off'}},
 ];

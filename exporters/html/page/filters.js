@@ -139,6 +139,14 @@ function summary(trace, state, compared) {
 }
 
 /**
+ * KindText explains the name of a kind.
+ * @param {import('./model.js').Kind | undefined} kind
+ */
+export function kindText(kind) {
+  return kind && kind.doc !== '' ? kind.name + ': ' + kind.doc : '';
+}
+
+/**
  * EstimateText states that values are estimates, and the standard error of their total.
  * @param {import('./model.js').Kind} kind
  * @param {State} state
@@ -159,11 +167,11 @@ function rowsToSelect(trace) {
 }
 
 /**
- * Everything is the patch that removes the selection.
+ * Everything is the patch that removes the selection. Hidden waits stay hidden: that is how a kind is shown, such as my code.
  * @type {Partial<State>}
  */
 export const everything = {from: null, to: null, process: -1, thread: -1, span: -1, subject: '', method: -1, module: '',
-  search: '', waits: true};
+  search: ''};
 
 /**
  * CreateFilters adds the bar to the page.
@@ -185,6 +193,7 @@ export function createFilters(root, store) {
     root.hidden = isAll && parts.every((part) => part === null); // Without samples there may be nothing to choose.
     replace(root, el('div', {class: 'tools'}, parts,
       el('span', {class: 'summary', 'aria-live': 'polite'}, summary(trace, state, store.before !== null)),
+      el('span', {class: 'summary'}, kindText(trace.kinds[state.kind])),
       isAll ? null : button('Select all', () => store.set(everything), {title: 'Remove the selection (r)'})));
     const again = [...root.querySelectorAll('select')].find((list) => list.title === focused);
     again?.focus();

@@ -2,7 +2,7 @@
 import {button, coalesced, copyText, el, isDark, replace, select} from './dom.js';
 import {canHideWaits, valueOf} from './selection.js';
 import {groupSamples} from './stacks.js';
-import {callerTree, callTree, namesOf, sandwich} from './tree.js';
+import {callerTree, callTree, keeps, namesOf, sandwich} from './tree.js';
 import {flatTotals, functionTotals, matchTotal, searchNames} from './totals.js';
 import {codeGroups, changeColor, groupsOfFunctions, hash, huesOfModules, moduleColor} from './palette.js';
 import {FlameCanvas} from './flame-canvas.js';
@@ -26,11 +26,12 @@ class FlameView {
   /**
    * @param {HTMLElement} root
    * @param {Store} store
+   * @param {import('./compare.js').Difference | null} diff
    */
-  constructor(root, store) {
+  constructor(root, store, diff) {
     this.store = store;
     this.trace = store.trace;
-    this.joint = store.before ? new Joint(store.trace, store.before) : null;
+    this.joint = store.before ? new Joint(store.trace, store.before, diff) : null;
     this.names = this.joint?.names ?? namesOf(store.trace);
     this.functions = this.joint?.functions ?? store.trace.functions.rows;
     this.groups = groupsOfFunctions(store.trace);
@@ -354,7 +355,8 @@ class FlameView {
         (scaled ? '; BEFORE is ' + scaled : '')));
       return;
     }
-    const {flat, total} = flatTotals(this.trace, this.sources[0]?.groups ?? []), {module} = this.trace.functions;
+    const keep = this.store.state.mine ? keeps(this.trace, true) : undefined;
+    const {flat, total} = flatTotals(this.trace, this.sources[0]?.groups ?? [], keep), {module} = this.trace.functions;
     /** @type {Map<number, {value: number, group: import('./palette.js').CodeGroup}>} */
     const modules = new Map();
     flat.forEach((value, i) => {
@@ -453,7 +455,8 @@ const emptyText = 'No samples are selected. Choose another kind, or remove a par
  * CreateFlame adds the flame graph to the page.
  * @param {HTMLElement} root
  * @param {Store} store
+ * @param {import('./compare.js').Difference | null} diff
  */
-export function createFlame(root, store) {
-  new FlameView(root, store);
+export function createFlame(root, store, diff) {
+  new FlameView(root, store, diff);
 }

@@ -2,7 +2,7 @@
 import {groupSamples, groupTotal} from './stacks.js';
 import {namesOf} from './tree.js';
 import {hasRange, initialState} from './model.js';
-import {number} from './units.js';
+import {number, visible} from './units.js';
 
 /** @typedef {import('./model.js').Trace} Trace */
 /** @typedef {import('./model.js').State} State */
@@ -15,8 +15,9 @@ export class Joint {
   /**
    * @param {Trace} trace
    * @param {Trace} before
+   * @param {import('./compare.js').Difference | null} [diff] with the functions whose names changed
    */
-  constructor(trace, before) {
+  constructor(trace, before, diff) {
     this.trace = trace;
     this.before = before;
     const after = namesOf(trace), old = namesOf(before);
@@ -26,10 +27,12 @@ export class Joint {
       byName.set(after.name(i), i);
       byModule.set(after.module(i) + '!' + after.name(i), i);
     }
+    const renamed = new Map((diff?.functions ?? []).filter((f) => f.renamed_from)
+      .map((f) => [visible(f.renamed_from ?? ''), byName.get(visible(f.function))]));
     /** @type {number[]} functions that only the recording before has */
     this.gone = [];
     this.ids = Int32Array.from({length: before.functions.rows}, (_, i) => {
-      const known = byModule.get(old.module(i) + '!' + old.name(i)) ?? byName.get(old.name(i));
+      const known = byModule.get(old.module(i) + '!' + old.name(i)) ?? byName.get(old.name(i)) ?? renamed.get(old.name(i));
       return known ?? trace.functions.rows + this.gone.push(i) - 1;
     });
     this.functions = trace.functions.rows + this.gone.length;

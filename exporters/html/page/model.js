@@ -8,7 +8,8 @@ import {visible} from './units.js';
  *   subject: Int32Array, span: Int32Array, source: Int32Array, count: Float64Array, values: Float64Array[]}} Samples
  */
 /**
- * @typedef {{index: number, name: string, one: string, many: string, bin_ns: number, values: ValueType[],
+ * @typedef {{index: number, name: string, doc: string, one: string, many: string, bin_ns: number, long_ns: number,
+ *   values: ValueType[],
  *   main: number, estimated: boolean, samples: Samples}} Kind
  */
 /**
@@ -229,7 +230,7 @@ function readFrames(data) {
   if (!data.table('functions').rows) functions.forEach((_, i) => (functions[i] = i));
   return {
     rows: t.rows, name: t.indexes('name'), module: t.indexes('module'), file: t.indexes('file'),
-    line: t.indexes('line'), kind: t.indexes('kind'), mine: t.indexes('mine'), waits: t.indexes('waits'),
+    line: t.indexes('line'), kind: t.indexes('kind'), mine: t.indexes('mine'), waits: t.indexes('waits'), pool: t.indexes('pool'),
     function: functions,
   };
 }

@@ -188,8 +188,9 @@ function limitPieces(trace, kind, pieces) {
   }
 }
 
+/** Roles of frames in the thread pool, as page data numbers them. */
 export const idleWait = 3;
-const poolThread = 1, poolWork = 2;
+const poolThread = 1;
 
 /** @type {WeakMap<object, Uint8Array>} */
 const idleNodesOf = new WeakMap();
@@ -205,16 +206,10 @@ export function idleNodes(trace) {
     return known;
   }
   const {nodes, frames} = trace;
-  const marks = Uint8Array.from({length: trace.functions.rows}, (_, i) => {
-    const name = trace.functionName(i);
-    return /\bPortableThreadPool[.+/]WorkerThread[.+/]WorkerThreadStart\b/.test(name) ? poolThread
-      : /\bThreadPoolWorkQueue[.:]+Dispatch\b/.test(name) ? poolWork
-        : /\bLowLevel(LifoSemaphore|SpinWaiter)[.:]+Wait/.test(name) ? idleWait : 0;
-  });
   const out = new Uint8Array(nodes.rows);
   for (let i = 0; i < nodes.rows; i++) {
     const above = nodes.parent[i] < 0 ? 0 : out[nodes.parent[i]];
-    const own = nodes.frame[i] < 0 ? 0 : marks[frames.function[nodes.frame[i]]] ?? 0;
+    const own = nodes.frame[i] < 0 ? 0 : frames.pool[nodes.frame[i]];
     out[i] = own === poolThread || (above === poolThread && own !== 0) ? own : above;
   }
   idleNodesOf.set(trace, out);

@@ -148,9 +148,10 @@ export function rootOf(trace, span) {
 /**
  * Activity is what threads did during spans: time by state and by function of the leaf frame, allocated bytes by type,
  * and waits. Sums of values are in the unit of their kind. covered is for how long at least one sample describes the
- * spans; time is larger if several threads worked for them at once.
+ * spans; time is larger if several threads worked for them at once. long is the part of time that belongs to samples so
+ * long that their thread was not sampled meanwhile; unknown, and 0, for samples that were added up.
  * @typedef {{
- *   kind: string, samples: number, time: number, covered: number, states: Map<string, number>,
+ *   kind: string, samples: number, time: number, covered: number, long: number, states: Map<string, number>,
  *   functions: Map<number, number>, allocated: number, types: Map<number, number>,
  *   waits: Map<string, {count: number, time: number}>
  * }} Activity
@@ -184,7 +185,7 @@ export function activityOf(trace, spans) {
   const alloc = trace.kinds.find((k) => k.name === 'alloc');
   /** @type {Activity} */
   const out = {
-    kind: timed ? timed.name : '', samples: 0, time: 0, covered: 0, states: new Map(), functions: new Map(),
+    kind: timed ? timed.name : '', samples: 0, time: 0, covered: 0, long: 0, states: new Map(), functions: new Map(),
     allocated: 0, types: new Map(), waits: new Map(),
   };
   if (timed) {
@@ -208,6 +209,8 @@ export function activityOf(trace, spans) {
 function addTimed(trace, kind, spans, out) {
   const pieces = piecesOf(trace, kind);
   const {samples} = kind;
+  const lengths = samples.values[Math.max(0, valueWithUnit(kind, 'nanoseconds'))];
+  const limit = kind.long_ns > 0 && kind.bin_ns === 0 ? kind.long_ns : Infinity;
   const used = new Set();
   /** @type {number[]} */
   const list = [];
@@ -219,6 +222,7 @@ function addTimed(trace, kind, spans, out) {
       list.push(piece);
       used.add(i);
       out.time += time;
+      out.long += lengths[i] > limit ? time : 0;
       addTo(out.states, trace.str(samples.state[i]), time);
       const node = samples.node[i];
       if (node >= 0) {

@@ -109,8 +109,9 @@ class SpansView {
     this.singleTitle.textContent = this.route < 0 ? 'One by one' : 'One by one: ' + trace.str(this.route);
     const noun = this.listed === 'requests' ? this.noun : 'span';
     const open = routes.reduce((sum, route) => sum + route.open, 0);
-    this.note.textContent = `${count(spans.length, noun)}${withoutEnd(open)}. ` +
-      `${this.listed === 'requests' ? this.otherRoots() + clientCalls(trace) : ''}Choose one to see its waterfall.`;
+    const rest = this.listed === 'requests' ? this.otherRoots() + clientCalls(trace) : '';
+    this.note.textContent = `${count(spans.length, noun)}${withoutEnd(open)}. ${rest}Choose one to see its waterfall.` +
+      linkNote(trace);
     this.waterfall.show(state.span);
   }
 
@@ -138,6 +139,17 @@ class SpansView {
 export function fewRequestsDoubt(route, percent, needed) {
   const durations = route.count - route.open;
   return durations < needed ? `Of ${count(durations, 'duration')}: p${percent} says little with fewer than ${needed}` : '';
+}
+
+/**
+ * linkNote states by what evidence samples are linked to spans.
+ * @param {Trace} trace
+ * @returns {string} empty if it is unknown
+ */
+export function linkNote(trace) {
+  const {links} = trace.trace;
+  return links === '' ? '' : ` ${links}: label is a label of the sample, activity its activity ID, thread the span ` +
+    'that was active on its thread.';
 }
 
 /**

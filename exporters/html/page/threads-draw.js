@@ -60,12 +60,19 @@ export function rowTop(placed, row) {
   return placed.top + placed.head + 2 + placed.samples + row * rowHeight;
 }
 
-/** Colors of slices by the kind of their interval, as CSS properties. */
-const sliceColors = new Map([
-  ['gc', '--slice-gc'], ['gc_pause', '--slice-pause'], ['suspension', '--slice-pause'], ['gc_finalizers', '--slice-gc'],
-  ['jit', '--slice-jit'], ['background_jit', '--slice-jit'], ['contention', '--slice-lock'], ['wait', '--slice-wait'],
-  ['thread_pool_queue', '--slice-queue'], ['thread_pool_io_queue', '--slice-queue'],
-]);
+/**
+ * SliceKinds are the kinds of intervals that have colors of their own, as CSS properties, and what the legend calls them.
+ * @type {[kind: string, label: string, color: string][]}
+ */
+export const sliceKinds = [
+  ['gc', 'collections', '--slice-gc'], ['gc_finalizers', 'finalizers', '--slice-gc'],
+  ['gc_pause', 'GC pauses', '--slice-pause'], ['suspension', 'suspensions', '--slice-pause'],
+  ['jit', 'compilations', '--slice-jit'], ['background_jit', 'background compilations', '--slice-jit'],
+  ['contention', 'locks', '--slice-lock'], ['wait', 'waits', '--slice-wait'],
+  ['thread_pool_queue', 'queues', '--slice-queue'], ['thread_pool_io_queue', 'queues of input and output', '--slice-queue'],
+  ['exception', 'exceptions', '--slice-error'],
+];
+const sliceColors = new Map(sliceKinds.map(([kind, , color]) => [kind, color]));
 
 /** LanePainter draws lanes. Create another one when the theme changes. */
 export class LanePainter {

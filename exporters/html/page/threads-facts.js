@@ -1,8 +1,8 @@
 // What the timeline of threads shows at a place, in words.
 
 import {visibleRange} from './threads-layout.js';
-import {rowHeight, rowTop, sliceName} from './threads-draw.js';
-import {count, duration, exactTime, quantity} from './units.js';
+import {rowHeight, rowTop, sliceKinds, sliceName} from './threads-draw.js';
+import {count, duration, exactTime, list, quantity, stateText} from './units.js';
 
 /** @typedef {import('./model.js').Trace} Trace */
 /** @typedef {import('./threads-draw.js').PlacedLane} PlacedLane */
@@ -154,7 +154,7 @@ function sampleFacts(trace, samples, i) {
   const values = kind.values.map((type, v) => quantity(s.values[v][i], type.unit));
   const leaf = stackNames(trace, s.node[i], 1)[0] ?? 'no stack';
   const lines = [leaf, `${kind.one}, ${values.join(', ')}, at ${exactTime(s.time[i])}`];
-  const state = trace.str(s.state[i]);
+  const state = s.state[i] > 0 ? stateText(trace.str(s.state[i])) : '';
   const waits = s.node[i] >= 0 && trace.waitNodes[s.node[i]] === 1;
   const about = [state, waits ? 'waiting' : '', trace.str(s.subject[i])].filter((text) => text !== '');
   if (about.length > 0) {
@@ -184,13 +184,6 @@ export function stackNames(trace, node, limit) {
   return names;
 }
 
-/** Kinds of intervals in the legend, and their colors. */
-const legendKinds = [
-  ['gc', 'collections', '--slice-gc'], ['gc_pause', 'GC pauses', '--slice-pause'], ['jit', 'compilations', '--slice-jit'],
-  ['contention', 'locks', '--slice-lock'], ['wait', 'waits', '--slice-wait'],
-  ['thread_pool_queue', 'queues', '--slice-queue'], ['exception', 'exceptions', '--slice-error'],
-];
-
 /**
  * legendOf returns what the colors of the timeline mean: those that a trace uses.
  * @param {Trace} trace
@@ -201,16 +194,17 @@ export function legendOf(trace) {
   const out = [];
   if (trace.kinds.some((kind) => kind.samples.rows > 0)) {
     const states = trace.kinds.some((kind) => kind.name === 'wall' && kind.samples.rows > 0);
-    out.push({label: states ? 'managed code' : 'samples', color: '--chart-run'});
+    out.push({label: states ? stateText('Managed') : 'samples', color: '--chart-run'});
     if (states) {
-      out.push({label: 'external code', color: '--chart-native'});
+      out.push({label: stateText('External'), color: '--chart-native'});
     }
     out.push({label: 'waiting', color: '--chart-wait'});
   }
   const kinds = new Set(Array.from(new Set(trace.intervals.kind), (kind) => trace.str(kind)));
-  for (const [kind, label, color] of legendKinds) {
-    if (kinds.has(kind)) {
-      out.push({label, color});
+  for (const color of new Set(sliceKinds.map(([, , own]) => own))) {
+    const labels = sliceKinds.filter(([kind, , own]) => own === color && kinds.has(kind)).map(([, label]) => label);
+    if (labels.length > 0) {
+      out.push({label: list(labels), color});
     }
   }
   if (trace.spans.rows > 0) {

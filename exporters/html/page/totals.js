@@ -58,16 +58,19 @@ function markRepeated(trace) {
  * FlatTotals returns the flat value of each function, and the value of all samples.
  * @param {Trace} trace
  * @param {Group[]} groups
+ * @param {(node: number) => boolean} [keep] the nodes that are shown: others are folded into their callers. Default: all
  * @returns {{flat: Float64Array, total: number}}
  */
-export function flatTotals(trace, groups) {
+export function flatTotals(trace, groups, keep = () => true) {
   const flat = new Float64Array(trace.functions.rows);
   let total = 0;
   for (const group of groups) {
     total += group.none;
     group.nodes.forEach((node, i) => {
       total += group.weights[i];
-      const f = functionOf(trace, node);
+      let at = node;
+      while (at >= 0 && !keep(at)) at = trace.nodes.parent[at];
+      const f = at < 0 ? -1 : functionOf(trace, at);
       if (f >= 0) flat[f] += group.weights[i];
     });
   }

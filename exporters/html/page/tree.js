@@ -170,7 +170,7 @@ export function namesOf(trace) {
  * @param {number} [always] a function that is kept in any case
  * @returns {(node: number) => boolean}
  */
-function keeps(trace, mine, always = -1) {
+export function keeps(trace, mine, always = -1) {
   const {frame} = trace.nodes, {mine: own, function: functions} = trace.frames;
   /** @param {number} node */
   const known = (node) => frame[node] >= 0 && functions[frame[node]] >= 0;

@@ -155,6 +155,14 @@ export function count(n, one, many) {
 }
 
 /**
+ * StateText returns what a thread did in a state of a sample.
+ * @param {string} state empty if it is unknown
+ */
+export function stateText(state) {
+  return {'': 'running', Managed: 'managed code', External: 'external (native) code'}[state] ?? state;
+}
+
+/**
  * List joins words: a, b and c.
  * @param {string[]} words
  */

@@ -6,7 +6,7 @@ import {spanIndex} from './span-samples.js';
 import {intervalsOfKind} from './threads-layout.js';
 import {lengthOf} from './tables-data.js';
 import {niceStep, tickText, ticksBetween} from './time-axis.js';
-import {bytes, count, duration, exactTime, group, percent} from './units.js';
+import {bytes, count, duration, exactTime, group, percent, stateText} from './units.js';
 
 /** @typedef {import('./model.js').Store} Store */
 /** @typedef {import('./spans-data.js').Activity} Activity */
@@ -258,8 +258,10 @@ function largestFirst(map) {
  */
 export function coverage(activity, length) {
   const samples = activity.samples === 0 ? 'samples' : count(activity.samples, 'sample');
+  const long = activity.long === 0 ? ''
+    : `, ${duration(activity.long)} of it by samples before gaps, in which the thread may have done something else`;
   return activity.kind === '' ? ''
-    : `${duration(Math.min(length, activity.covered))} of ${duration(length)} covered by ${samples}`;
+    : `${duration(Math.min(length, activity.covered))} of ${duration(length)} covered by ${samples}${long}`;
 }
 
 /**
@@ -271,7 +273,7 @@ export function coverage(activity, length) {
  */
 function threadsBox(store, activity, length) {
   const {trace} = store;
-  const states = largestFirst(activity.states).map(([state, time]) => `${state || 'running'} ${duration(time)}`);
+  const states = largestFirst(activity.states).map(([state, time]) => `${stateText(state)} ${duration(time)}`);
   const rest = Math.max(0, length - activity.covered);
   const all = activity.time + rest;
   const rows = largestFirst(activity.functions).map(([fn, time]) =>

@@ -4,6 +4,7 @@ package message
 import (
 	"bytes"
 	"fmt"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -72,6 +73,14 @@ func Range(from, to time.Duration) string {
 
 // Time formats a date and time, which must be in UTC, with milliseconds. Flags that take a time accept the result.
 func Time(t time.Time) string { return t.Format("2006-01-02 15:04:05.000 UTC") }
+
+// Unnamed returns what is shown in place of the name of a function that has none: the file of its module, or <unknown>.
+func Unnamed(module string) string {
+	if module == "" {
+		return "<unknown>"
+	}
+	return "[" + filepath.Base(module) + "]"
+}
 
 // Visible returns s with all characters escaped that are invisible or that a terminal could interpret, because names in
 // traces are untrusted: C0 and C1 control characters, characters that change the text direction, line and paragraph

@@ -67,6 +67,32 @@ func IsWait(p Parts) bool {
 	return false
 }
 
+// A PoolRole is what a method tells about a thread of the thread pool that executes it.
+type PoolRole uint8
+
+const (
+	PoolNone   PoolRole = iota // nothing
+	PoolThread                 // the thread belongs to the pool
+	PoolWork                   // it executes work items, unless a method below waits for more
+	PoolIdle                   // it waits for work items
+)
+
+// PoolRoleOf returns the role of a method. It gets the parts that Split returns.
+func PoolRoleOf(p Parts) PoolRole {
+	typ, ok := strings.CutPrefix(strings.ReplaceAll(p.Namespace+"."+p.Type, "+", "."), "System.Threading.")
+	method, _, _ := strings.Cut(p.Method, "<")
+	switch {
+	case !ok:
+	case typ == "PortableThreadPool.WorkerThread" && method == "WorkerThreadStart":
+		return PoolThread
+	case typ == "ThreadPoolWorkQueue" && method == "Dispatch":
+		return PoolWork
+	case (typ == "LowLevelLifoSemaphore" || typ == "LowLevelSpinWaiter") && strings.HasPrefix(method, "Wait"):
+		return PoolIdle
+	}
+	return PoolNone
+}
+
 // IsNativeWait reports whether threads wait in a function of the operating system or of its C library, such as
 // __futex_abstimed_wait_common64 or pthread_cond_timedwait@@GLIBC_2.3.2.
 func IsNativeWait(name string) bool {

@@ -34,3 +34,22 @@ func TestIsWait(t *testing.T) {
 		}
 	}
 }
+
+// The frames of an idle thread of the pool, and of one that works.
+func TestPoolRoles(t *testing.T) {
+	for name, want := range map[string]dotnet.PoolRole{
+		"System.Threading.PortableThreadPool+WorkerThread.WorkerThreadStart()": dotnet.PoolThread,
+		"System.Threading.PortableThreadPool.WorkerThread.WorkerThreadStart()": dotnet.PoolThread,
+		"System.Threading.ThreadPoolWorkQueue.Dispatch()":                      dotnet.PoolWork,
+		"System.Threading.LowLevelLifoSemaphore.WaitForSignal(int)":            dotnet.PoolIdle,
+		"System.Threading.LowLevelLifoSemaphore.Wait(int, bool)":               dotnet.PoolIdle,
+		"System.Threading.LowLevelSpinWaiter.Wait(int)":                        dotnet.PoolIdle,
+		"System.Threading.LowLevelLifoSemaphore.Release(int)":                  dotnet.PoolNone,
+		"System.Threading.Monitor.Wait(object)":                                dotnet.PoolNone,
+		"Shop.LowLevelLifoSemaphore.Wait()":                                    dotnet.PoolNone,
+	} {
+		if got := dotnet.PoolRoleOf(dotnet.Split(name, "")); got != want {
+			t.Errorf("%s: role %d, want %d", name, got, want)
+		}
+	}
+}

@@ -93,16 +93,18 @@ func isAssembly(file string) bool {
 }
 
 // frameworkPrefixes are the prefixes of names of assemblies, and of namespaces, of the shared frameworks
-// Microsoft.NETCore.App, Microsoft.AspNetCore.App and Microsoft.WindowsDesktop.App.
+// Microsoft.NETCore.App, Microsoft.AspNetCore.App and Microsoft.WindowsDesktop.App, and of OpenTelemetry, which observes the
+// program like a part of the runtime.
 var frameworkPrefixes = [...]string{
 	"System.", "Microsoft.AspNetCore.", "Microsoft.Extensions.", "Microsoft.Win32.", "Microsoft.JSInterop.",
 	"Microsoft.VisualBasic.", "Microsoft.Net.Http.", "Internal.", "Interop.", "PresentationFramework.",
+	"OpenTelemetry.",
 }
 
 // frameworkModules are the names of modules of the runtime without a prefix of frameworkPrefixes: assemblies, and
 // libraries of Windows.
 var frameworkModules = map[string]bool{
-	"system": true, "mscorlib": true, "netstandard": true, "microsoft.csharp": true, "microsoft.visualbasic": true,
+	"opentelemetry": true, "system": true, "mscorlib": true, "netstandard": true, "microsoft.csharp": true, "microsoft.visualbasic": true,
 	"windowsbase": true, "presentationcore": true, "presentationframework": true, "directwriteforwarder": true,
 	"coreclr": true, "clr": true, "clrjit": true, "clrgc": true, "clretwrc": true, "mscordaccore": true, "mscordbi": true,
 	"mscorwks": true, "hostfxr": true, "hostpolicy": true, "dotnet": true, "microsoft.jsinterop": true,

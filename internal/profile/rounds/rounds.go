@@ -37,6 +37,7 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/data/bin"
+	"github.com/ntconv/ntconv/internal/data/message"
 )
 
 // A timed is a record that its owner keeps per thread.
@@ -304,4 +305,51 @@ func (u *Unseen) end(l *sampleTimes, at ntconv.Ticks) {
 // Describe returns the time without a sample as a sentence.
 func (u *Unseen) Describe(c ntconv.Clock) string {
 	return fmt.Sprintf("%v of thread time has no sample", c.Duration(u.Ticks).Round(time.Microsecond))
+}
+
+// longSample is the number of nominal sampling intervals beyond which a sample is long. While CPUs are busy, the sample
+// profiler pauses for tens of intervals.
+const longSample = 100
+
+// Long is the time of long samples: those that last for more than 100 nominal sampling intervals, because no sample of
+// their thread followed earlier and no round shows that the thread was absent. The whole time counts for the stack
+// before the gap, although the thread may have done something else meanwhile.
+type Long struct {
+	Samples uint64
+	Ticks   ntconv.Ticks
+	All     ntconv.Ticks // time of all samples
+	Limit   ntconv.Ticks // a long sample lasts for more
+}
+
+// add adds a sample that lasts for n ticks.
+func (l *Long) add(n uint64) {
+	ticks := bin.Clamped[ntconv.Ticks](n)
+	l.All = bin.AddClamped(l.All, ticks)
+	if ticks > l.Limit {
+		l.Samples++
+		l.Ticks = bin.AddClamped(l.Ticks, ticks)
+	}
+}
+
+// Describe returns the number of long samples with their share of the time of all samples as a sentence, and "" if
+// they have less than 1%.
+func (l *Long) Describe(c ntconv.Clock) string {
+	if !l.matters() {
+		return ""
+	}
+	return message.Group(int64(l.Samples)) + " " + ntconv.CodeLongSample.TextFor(l.Samples) + ": " + l.share(c)
+}
+
+// Note adds the long samples to a report if they have at least 1% of the time.
+func (l *Long) Note(report *ntconv.Report, c ntconv.Clock) {
+	if l.matters() {
+		report.Note(ntconv.CodeLongSample, l.Samples, -1, l.share(c))
+	}
+}
+
+func (l *Long) matters() bool { return l.Samples > 0 && l.Ticks >= l.All/100 }
+
+func (l *Long) share(c ntconv.Clock) string {
+	return fmt.Sprintf("%s of %s (%s) count for the stack before the gap", message.Duration(c.Duration(l.Ticks)),
+		message.Duration(c.Duration(l.All)), message.Percent(int64(l.Ticks), int64(l.All)))
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/data/bin"
 	"github.com/ntconv/ntconv/internal/data/intern"
 	"github.com/ntconv/ntconv/internal/events/recording"
 )
@@ -24,6 +25,7 @@ type Threads[T any] struct {
 	Ended      func(l *Thread[T], ticks uint64, by Ending)
 	Blank      T      // data of a thread without samples
 	nominal    uint64 // sampling interval in ticks
+	long       Long
 	recording  *recording.Range
 	Disordered bool // a sample was earlier than a previous one of its thread or recorder
 
@@ -63,6 +65,7 @@ func NewThreads[T any](info *ntconv.Info, all *recording.Range) *Threads[T] {
 	nominal := uint64(ntconv.Clock{Freq: info.Clock.Freq}.TicksAt(time.Duration(NominalPeriod(info))))
 	s := &Threads[T]{
 		samplers: newSamplers[*Thread[T]](nominal), nominal: nominal, recording: all,
+		long:    Long{Limit: ntconv.Ticks(bin.MulClamped(bin.Clamped[int64](nominal), longSample))},
 		threads: map[*ntconv.Thread]*Thread[T]{}, recent: intern.NewCache[*ntconv.Thread, *Thread[T]](recentThreads),
 	}
 	s.absent = s.leave
@@ -125,6 +128,7 @@ func (l *Thread[T]) process() *ntconv.Process {
 func (s *Threads[T]) end(l *Thread[T], ticks uint64, by Ending) {
 	if l.pending {
 		l.pending = false
+		s.long.add(ticks)
 		s.Ended(l, ticks, by)
 	}
 }
@@ -156,6 +160,17 @@ func (s *Threads[T]) Lost(capture *ntconv.Thread) { s.samplers.interrupt(capture
 
 // Unseen returns the time so far that belongs to no sample.
 func (s *Threads[T]) Unseen() Unseen { return *s.samplers.unseen }
+
+// Long returns the time so far of samples whose interval ended after a call of Thread.Wait, and the
+// part that belongs to long ones.
+func (s *Threads[T]) Long() Long { return s.long }
+
+// Note adds the time without a sample, and long samples if they matter, to a report. Call it after Finish.
+func (s *Threads[T]) Note(report *ntconv.Report, c ntconv.Clock) {
+	unseen := s.Unseen()
+	report.Note(ntconv.CodeUnseen, unseen.Gaps, -1, unseen.Describe(c))
+	s.long.Note(report, c)
+}
 
 // Remove ends the intervals of the given threads, which have exited, and discards their state.
 func (s *Threads[T]) Remove(list []ntconv.ThreadSeq) {

@@ -31,6 +31,12 @@ func TestHTMLComparison(t *testing.T) {
 	if got := blockOf(t, dir, "change.html", "diff"); got != found.stdout {
 		t.Errorf("the comparison is not that of ntconv diff:\n%.500s\n%.500s", got, found.stdout)
 	}
+	grouping := []string{"--just-my-code", "--fold", `lambda_[01]`, "--fold", "Truth", "--group", "^(Shop)=$1"}
+	succeed(t, dir, append([]string{"to", "html", before, after, "-o", "grouped.html"}, grouping...)...)
+	found = succeed(t, dir, append([]string{"diff", "--json", before, after}, grouping...)...)
+	if got := blockOf(t, dir, "grouped.html", "diff"); got != found.stdout {
+		t.Errorf("the comparison names frames as ntconv diff without the flags:\n%.500s\n%.500s", got, found.stdout)
+	}
 	succeed(t, dir, "to", "html", trace(t, "counters"), trace(t, "cpu-env"), "-o", "other.html")
 	if blockOf(t, dir, "other.html", "before") == "" || blockOf(t, dir, "other.html", "diff") != "" {
 		t.Error("a recording without samples is compared")
@@ -102,6 +108,11 @@ func TestViewPage(t *testing.T) {
 	code, body, at := v.get(t, "", "")
 	if code != http.StatusOK || at.Path != "/page" || !strings.Contains(body, `id="data"`) {
 		t.Errorf("%d, %d bytes of %s", code, len(body), at)
+	}
+	for _, name := range []string{"/flamegraph", "/top", "/peek?f=x"} {
+		if code, body, _ := v.get(t, name, ""); code != http.StatusOK || strings.Count(body, `href="/page"`) != 1 {
+			t.Errorf("%s: %d, want a link back to the page", name, code)
+		}
 	}
 	v.end()
 	for _, flag := range []string{"--kind=wall", "--tagfocus=state=Managed", "--native=full"} {

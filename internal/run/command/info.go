@@ -89,6 +89,8 @@ func (a *app) info(name string, anyOrder bool, use func(*pass.Pass, *description
 		}
 		unpaired, detail := c.overview.Unpaired()
 		p.Report.Note(ntconv.CodeUnpaired, unpaired, -1, detail)
+		long := c.overview.Long()
+		long.Note(p.Report, p.Info.Clock)
 		a.sum.Read(p)
 		if p.Kept == 0 && p.Total > 0 && !plan.Selection.Empty() {
 			return a.nothing(p, "events", "")

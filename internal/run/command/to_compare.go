@@ -63,7 +63,11 @@ func adapting(adapt func(*formats.Target), compared *formats.Compared) func(*for
 // nothing, because the conversions of the inputs report what these lack.
 func (a *app) foundBy(cmd *cobra.Command, c *conversion, names []string) ([]byte, error) {
 	d := newDiffering()
-	d.bind(pflag.NewFlagSet("", pflag.ContinueOnError))
+	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+	d.bind(flags)
+	if err := formats.CopyGrouping(flags, cmd.Flags()); err != nil { // both name frames alike
+		return nil, fail(exitUsage, err)
+	}
 	d.names, d.diffBase, d.in = c.Symbols, names[0], names[1]
 	var found *profilediff.Comparison
 	err := a.silently(func() (err error) {

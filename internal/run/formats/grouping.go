@@ -36,6 +36,26 @@ func bindGrouping(flags *pflag.FlagSet, native bool) *groupingFlags {
 	return g
 }
 
+// CopyGrouping sets the flags that fold and group frames to what the user chose for them in another set, which has them, too.
+func CopyGrouping(to, from *pflag.FlagSet) error {
+	for _, name := range []string{flagJustMyCode, flagFold, flagGroup, flagNative} {
+		f := from.Lookup(name)
+		if f == nil || !f.Changed {
+			continue
+		}
+		values := []string{f.Value.String()}
+		if e, ok := f.Value.(*expressions); ok {
+			values = e.values()
+		}
+		for _, v := range values {
+			if err := to.Set(name, v); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // An expressions is a flag that may be repeated. Each value is checked when it is set.
 type expressions struct {
 	add    func(text string) error

@@ -71,7 +71,9 @@ func (c *htmlSettings) output(o *Output) {
 	own := *c
 	o.Create = own.create
 	if c.link != 0 {
-		o.Needs.Lookaheads = []Lookahead{spanLookahead(c.link, c.flags.Changed(FlagSpanLink), func(find activeSpan) { own.options.Active = find })}
+		o.Needs.Lookaheads = []Lookahead{spanLookahead(c.link, c.flags.Changed(FlagSpanLink), func(spans *activeSpans) {
+			own.options.Active, own.options.Evidence = spans.find, spans.evidence
+		})}
 	}
 }
 

@@ -98,7 +98,7 @@ func (c *parquetSettings) output(o *Output) {
 	}
 	o.Destination = ToDir
 	if c.link != 0 {
-		o.Needs.Lookaheads = []Lookahead{spanLookahead(c.link, c.flags.Changed(FlagSpanLink), func(find activeSpan) { own.options.Active = find })}
+		o.Needs.Lookaheads = []Lookahead{spanLookahead(c.link, c.flags.Changed(FlagSpanLink), func(spans *activeSpans) { own.options.Active = spans.find })}
 	}
 }
 

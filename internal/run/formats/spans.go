@@ -44,24 +44,34 @@ func bindSpanLink(flags *pflag.FlagSet, use *active.Evidence) {
 }
 
 // spanLookahead returns the pass that records when each span was active. Most recordings show an Activity only when it
-// ends, but samples and intervals within it need its IDs earlier. found receives the function that returns the span of
-// an event. again means that the user asks for links, so the input must be readable twice.
-func spanLookahead(use active.Evidence, again bool, found func(activeSpan)) Lookahead {
+// ends, but samples and intervals within it need its IDs earlier. found receives what returns the span of an
+// event. again means that the user asks for links, so the input must be readable twice.
+func spanLookahead(use active.Evidence, again bool, found func(*activeSpans)) Lookahead {
 	learn := func(info *ntconv.Info) (see func(*ntconv.Event), end func()) {
 		index := active.New(info, nil)
 		return index.Add, func() {
 			index.Finish()
-			found(func(e *ntconv.Event) (traceID [16]byte, spanID [8]byte, ok bool) {
-				f, ok := index.Find(e, use)
-				return f.TraceID, f.ID, ok
-			})
+			found(&activeSpans{index: index, use: use})
 		}
 	}
 	return Lookahead{Learn: learn, Shows: active.NewDetector().Shows, Again: again}
 }
 
-// An activeSpan returns the IDs of the span that was active when an event was recorded.
-type activeSpan = func(*ntconv.Event) (traceID [16]byte, spanID [8]byte, ok bool)
+// activeSpans find the spans that were active when events were recorded.
+type activeSpans struct {
+	index *active.Index
+	use   active.Evidence
+	last  active.Found
+}
+
+// find returns the IDs of the span that was active when an event was recorded.
+func (s *activeSpans) find(e *ntconv.Event) (traceID [16]byte, spanID [8]byte, ok bool) {
+	s.last, ok = s.index.Find(e, s.use)
+	return s.last.TraceID, s.last.ID, ok
+}
+
+// evidence names the evidence for the span that find returned last.
+func (s *activeSpans) evidence() string { return s.last.Evidence.String() }
 
 // An evidenceValue is a flag for auto, off or a list of kinds of evidence.
 type evidenceValue active.Evidence

@@ -2,7 +2,6 @@ package job
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/data/message"
@@ -110,19 +109,7 @@ func (s *Spans) remark(r formats.Result) string {
 	if c.Samples == 0 && s.index.Evicted() == 0 {
 		return ""
 	}
-	text := fmt.Sprintf("%s of %s linked to spans", message.Group(c.Linked()), message.Count(c.Samples, "sample"))
-	var by []string
-	for _, e := range []struct {
-		evidence active.Evidence
-		samples  int64
-	}{{active.Label, c.Label}, {active.Activity, c.Activity}, {active.Thread, c.Thread}} {
-		if e.samples > 0 {
-			by = append(by, message.Group(e.samples)+" by "+e.evidence.String())
-		}
-	}
-	if len(by) > 0 {
-		text += " (" + strings.Join(by, ", ") + ")"
-	}
+	text := c.Describe()
 	if n := s.index.Evicted(); n > 0 && !s.selects() { // otherwise Notes states it
 		text += "; " + message.Count(n, "span") + " ended early because too many were open"
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/data/bin"
+	"github.com/ntconv/ntconv/internal/data/message"
 	"github.com/ntconv/ntconv/sample"
 )
 
@@ -120,15 +121,8 @@ func nameOf(f *ntconv.Frame) string {
 	switch {
 	case f.Func != nil && f.Func.Name != "":
 		return f.Func.Name
-	case f.Mapping != nil && f.Mapping.File != "":
-		file := f.Mapping.File
-		for i := len(file) - 1; i >= 0; i-- {
-			if file[i] == '/' {
-				file = file[i+1:]
-				break
-			}
-		}
-		return "[" + file + "]"
+	case f.Mapping != nil:
+		return message.Unnamed(f.Mapping.File)
 	}
-	return "<unknown>"
+	return message.Unnamed("")
 }

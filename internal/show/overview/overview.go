@@ -6,6 +6,7 @@ import (
 	"github.com/ntconv/ntconv/internal/events/recording"
 	"github.com/ntconv/ntconv/internal/profile"
 	"github.com/ntconv/ntconv/internal/profile/meters"
+	"github.com/ntconv/ntconv/internal/profile/rounds"
 	"github.com/ntconv/ntconv/sample"
 	"github.com/ntconv/ntconv/schema"
 )
@@ -105,6 +106,9 @@ func (s *Sink) Write(e *ntconv.Event) error {
 // Watch notes an event that the selection may omit: it may be the other half of an interval, or the sample after a
 // selected one.
 func (s *Sink) Watch(e *ntconv.Event) { s.stream.Watch(e) }
+
+// Long returns the long samples of the sample profiler. It is complete after Close.
+func (s *Sink) Long() rounds.Long { return s.stream.Long(sample.Wall) }
 
 // OrderMatters reports whether the same events in time order could have given other totals.
 func (s *Sink) OrderMatters() bool { return s.stream.OrderMatters() }

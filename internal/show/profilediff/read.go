@@ -2,10 +2,10 @@ package profilediff
 
 import (
 	"math"
-	"path/filepath"
 	"strings"
 
 	"github.com/google/pprof/profile"
+	"github.com/ntconv/ntconv/internal/data/message"
 )
 
 // A Recording is a profile, added up by function.
@@ -173,7 +173,7 @@ func (s *sampleReader) function(l *profile.Location, line int) *function {
 	if f := s.names[of]; f != nil && of != nil {
 		return f
 	}
-	name, unresolved := "<unknown>", true
+	name, unresolved := message.Unnamed(""), true
 	switch {
 	case of != nil && of.Name != "":
 		var module string
@@ -185,7 +185,7 @@ func (s *sampleReader) function(l *profile.Location, line int) *function {
 			return s.named(unresolvedIn(s.process), true)
 		}
 	case l.Mapping != nil && l.Mapping.File != "":
-		name = "[" + filepath.Base(l.Mapping.File) + "]"
+		name = message.Unnamed(l.Mapping.File)
 	}
 	f := s.named(name, unresolved)
 	s.names[of] = f

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/ntconv/ntconv/internal/data/distribution"
 	"github.com/ntconv/ntconv/internal/show/overview"
@@ -31,7 +30,12 @@ type Row struct {
 	Name string `json:"name"`
 	Unit string `json:"unit"`
 	Change
+
+	total totalOf // of a row of sectionTotals
 }
+
+// A totalOf names the kind and the sample type of a total.
+type totalOf struct{ kind, sampleType string }
 
 // A table builds sections.
 type table struct {
@@ -78,18 +82,14 @@ func (c *Comparison) AddSections(before, after *Observed) {
 
 // agree gives the row of the total of the compared profiles what was found for these: the same value has one margin and one verdict.
 func (c *Comparison) agree() {
+	compared := totalOf{c.After.Kind, c.Type}
 	for _, s := range c.Sections {
 		for i := range s.Rows {
-			if r := &s.Rows[i]; s.Name == sectionTotals && isTotalOf(r.Name, c.Type) && r.Before == c.Total.Before && r.After == c.Total.After {
+			if r := &s.Rows[i]; r.total == compared && r.Before == c.Total.Before && r.After == c.Total.After {
 				r.Change = c.Total
 			}
 		}
 	}
-}
-
-// isTotalOf reports whether a row of totals has the name of a sample type, alone or after that of its kind.
-func isTotalOf(row, sampleType string) bool {
-	return row == sampleType || strings.HasSuffix(row, " "+sampleType)
 }
 
 // add adds the rows of a section, if there are any.
@@ -174,7 +174,11 @@ func (t *table) totals() {
 			if k.String() == v.Type {
 				name = v.Type
 			}
+			before := len(t.rows)
 			t.row(name, v.Unit, true, float64(vb.Total), float64(va.Total), t.totalVariance(vb), t.totalVariance(va))
+			for i := range t.rows[before:] {
+				t.rows[before+i].total = totalOf{k.String(), v.Type}
+			}
 		}
 	}
 	if b, a := len(t.before.threads), len(t.after.threads); b > 0 && a > 0 {

@@ -132,9 +132,11 @@ func TestQuantiles(t *testing.T) {
 
 // The total of the compared profiles has one margin and one verdict, although totals have estimates of their errors of their own.
 func TestTotalOfProfileAgrees(t *testing.T) {
-	c := &Comparison{Type: "alloc_space", Total: Change{Before: 1, After: 3, Change: 2, Significant: true}}
+	c := &Comparison{Type: "alloc_space", After: Side{Kind: "alloc"}, Total: Change{Before: 1, After: 3, Change: 2, Significant: true}}
 	c.Sections = []Section{{sectionTotals, []Row{
-		{"alloc alloc_space", "bytes", Change{Before: 1, After: 3}}, {"alloc alloc_space", "bytes", Change{Before: 1, After: 2}}, {"space", "bytes", Change{Before: 1, After: 3}},
+		{"alloc alloc_space", "bytes", Change{Before: 1, After: 3}, totalOf{"alloc", "alloc_space"}},
+		{"alloc alloc_space", "bytes", Change{Before: 1, After: 2}, totalOf{"alloc", "alloc_space"}},
+		{"alloc_space", "bytes", Change{Before: 1, After: 3}, totalOf{"wait", "alloc_space"}},
 	}}}
 	c.agree()
 	for i, want := range []bool{true, false, false} {

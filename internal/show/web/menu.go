@@ -42,10 +42,12 @@ func sitePages() []string {
 	return []string{"/", "/flamegraph", "/top", "/peek", "/source", "/graph", "/disasm", "/download"}
 }
 
-// A menu is the switch between the profiles of a site on a page of one of them.
+// A menu is the switch between the profiles of a site on a page of one of them, and the way back to the page of
+// ServerOptions.Page.
 type menu struct {
 	list    []View
 	current int
+	page    bool // there is such a page
 }
 
 // A menuLink is a link to a page of a profile.
@@ -55,18 +57,18 @@ type menuLink struct {
 	Current bool
 }
 
-// name returns the name of the current profile, other if m is nil.
+// name returns the name of the current profile, other if there is only one.
 func (m *menu) name(other string) string {
-	if m == nil {
+	if m == nil || len(m.list) < 2 {
 		return other
 	}
 	return m.list[m.current].Name
 }
 
 // links returns links to the page of a request for all profiles. They keep the selection of the request, except the
-// sample type, which the other profiles do not have. It returns nil if m is nil.
+// sample type, which the other profiles do not have. It returns nil if there is only one profile.
 func (m *menu) links(r *http.Request) (links []menuLink) {
-	if m == nil {
+	if m == nil || len(m.list) < 2 {
 		return nil
 	}
 	query := r.URL.Query()
@@ -78,12 +80,24 @@ func (m *menu) links(r *http.Request) (links []menuLink) {
 	return links
 }
 
+// back returns the path of the page of ServerOptions.Page, "" if there is none.
+func (m *menu) back() string {
+	if m == nil || !m.page {
+		return ""
+	}
+	return pagePath
+}
+
 // menuPlace is the first menu in the header of pprof's pages, before which the menu of profiles is inserted.
 const menuPlace = `<div id="view" class="menu-item">`
 
 // menuTemplate has the elements and classes of pprof's own menus, so that its scripts and styles apply.
 var menuTemplate = sync.OnceValue(func() *template.Template {
-	return template.Must(template.New("menu").Parse(`<div id="kinds" class="menu-item">
+	return template.Must(template.New("menu").Parse(`{{if .Page}}<div class="menu-item">
+    <div class="menu-name"><a href="{{.Page}}" title="Charts over time, tables, requests and threads">Page</a></div>
+  </div>
+
+  {{end}}{{if .Links}}<div id="kinds" class="menu-item">
     <div class="menu-name">
       {{.Current}}
       <i class="downArrow"></i>
@@ -95,7 +109,7 @@ var menuTemplate = sync.OnceValue(func() *template.Template {
     </div>
   </div>
 
-  `))
+  {{end}}`))
 })
 
 // insert adds the menu to a page of pprof. pprof's templates escape all names, so no name can contain the place.
@@ -107,9 +121,9 @@ func (m *menu) insert(w *response, r *http.Request) error {
 	var body bytes.Buffer
 	body.Write(before)
 	err := menuTemplate().Execute(&body, struct {
-		Current string
-		Links   []menuLink
-	}{m.name(""), m.links(r)})
+		Page, Current string
+		Links         []menuLink
+	}{m.back(), m.name(""), m.links(r)})
 	body.WriteString(menuPlace)
 	body.Write(after)
 	w.body = body

@@ -57,3 +57,22 @@ func TestMenu(t *testing.T) {
 		t.Errorf("%v", w.Header())
 	}
 }
+
+// Every page of pprof links back to the page that is shown first, and only if there is one.
+func TestLinkToPage(t *testing.T) {
+	for file, want := range map[string]int{"": 0, "x.html": 1} {
+		ln := &fakeListener{addr: net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 4711}}
+		s, err := NewServer(ln, []View{{shop(), "wall", "wall: time"}}, &ServerOptions{Sources: []string{t.TempDir()}, Page: file})
+		if err != nil {
+			t.Fatal(err)
+		}
+		cookie := enter(t, s)
+		for _, page := range []string{"/flamegraph", "/top", "/peek", "/source"} {
+			w := get(s, cookie, page+"?f=.")
+			if n := strings.Count(w.Body.String(), `href="/page"`); w.Code != http.StatusOK || n != want {
+				t.Errorf("%q: %s: %d, %d links to the page, want %d", file, page, w.Code, n, want)
+			}
+		}
+		s.Close()
+	}
+}

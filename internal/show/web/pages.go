@@ -40,7 +40,7 @@ type pages struct {
 	sources *sources
 	graph   bool
 	path    string // of the directory of the pages, without a slash at the end
-	menu    *menu  // of the profiles of the site, nil if there is only one
+	menu    *menu  // of the profiles of the site, nil if there is only one and no other page
 }
 
 // newPages returns the pages of a profile and takes ownership of it.
@@ -219,21 +219,23 @@ func (w *response) permit(policy string) {
 }
 
 // render creates a page from a template of this package. The template receives the data, the nonce for its styles, the
-// query of the address, so that links to other pages keep the selection, and the links to the other profiles.
+// query of the address, so that links to other pages keep the selection, the path of the page of ServerOptions.Page, and
+// the links to the other profiles.
 func (p *pages) render(w *response, t *template.Template, r *http.Request, data any) error {
 	nonce := rand.Text()
 	err := t.Execute(w, struct {
 		Nonce string
 		Query template.URL
+		Page  string
 		Kinds []menuLink
 		Data  any
-	}{nonce, template.URL(r.URL.RawQuery), p.menu.links(r), data})
+	}{nonce, template.URL(r.URL.RawQuery), p.menu.back(), p.menu.links(r), data})
 	w.permit("style-src 'nonce-" + nonce + "'; img-src data:")
 	return err
 }
 
 // navigation contains the links of the pages that are not pprof's.
-const navigation = `<nav><a href="./flamegraph?{{.Query}}">Flame graph</a> <a href="./top?{{.Query}}">Top</a> <a href="./peek?{{.Query}}">Peek</a> ` +
+const navigation = `<nav>{{with .Page}}<a href="{{.}}">Page</a> {{end}}<a href="./flamegraph?{{.Query}}">Flame graph</a> <a href="./top?{{.Query}}">Top</a> <a href="./peek?{{.Query}}">Peek</a> ` +
 	`<a href="./graph?{{.Query}}">Graph</a> <a href="./source?{{.Query}}">Source</a>` +
 	`{{range .Kinds}} <a href="{{.Address}}"{{if .Current}} aria-current="true"{{end}}>{{.Text}}</a>{{end}}</nav>`
 

@@ -1,9 +1,8 @@
 package web
 
 import (
-	"path/filepath"
-
 	"github.com/google/pprof/profile"
+	"github.com/ntconv/ntconv/internal/data/message"
 )
 
 // A Ranking is the report of Top as numbers.
@@ -82,10 +81,11 @@ func nameLocations(p *profile.Profile) {
 		last = max(last, f.ID)
 	}
 	for _, l := range p.Location {
-		name := "<unknown>"
-		if l.Mapping != nil && l.Mapping.File != "" {
-			name = "[" + filepath.Base(l.Mapping.File) + "]"
+		module := ""
+		if l.Mapping != nil {
+			module = l.Mapping.File
 		}
+		name := message.Unnamed(module)
 		if len(l.Line) == 0 {
 			l.Line = make([]profile.Line, 1)
 		}

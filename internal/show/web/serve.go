@@ -60,7 +60,7 @@ func NewServer(ln net.Listener, views []View, o *ServerOptions) (*Server, error)
 	if err != nil {
 		return nil, err
 	}
-	all, err := newSite(views, sources, o.Graph)
+	all, err := newSite(views, sources, o)
 	if err != nil {
 		sources.close()
 		return nil, err
@@ -93,16 +93,19 @@ func (p *filePage) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // newSite returns the pages of profiles.
-func newSite(views []View, sources *sources, graph bool) (site, error) {
+func newSite(views []View, sources *sources, o *ServerOptions) (site, error) {
 	var all site
 	q := newQueue()
 	for i, v := range views {
-		p, err := newPages(v.Profile, q, sources, graph)
+		p, err := newPages(v.Profile, q, sources, o.Graph)
 		if err != nil {
 			return nil, err
 		}
 		if len(views) > 1 {
-			p.path, p.menu = "/"+v.Name, &menu{views, i}
+			p.path = "/" + v.Name
+		}
+		if len(views) > 1 || o.Page != "" {
+			p.menu = &menu{views, i, o.Page != ""}
 		}
 		all = append(all, p)
 	}

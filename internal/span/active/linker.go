@@ -1,9 +1,12 @@
 package active
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/data/message"
 )
 
 // LinkOptions configures a Linker. Use and Sample must be set.
@@ -59,6 +62,37 @@ type Counts struct {
 // Linked returns the number of samples that have a span.
 func (c Counts) Linked() int64 { return c.Label + c.Activity + c.Thread }
 
+// Add counts a sample. by is the evidence that links it to a span, 0 if it is not linked.
+func (c *Counts) Add(by Evidence) {
+	c.Samples++
+	switch by {
+	case Label:
+		c.Label++
+	case Activity:
+		c.Activity++
+	case Thread:
+		c.Thread++
+	}
+}
+
+// Describe returns how many samples are linked to spans, with the numbers by evidence, as a phrase.
+func (c Counts) Describe() string {
+	text := fmt.Sprintf("%s of %s linked to spans", message.Group(c.Linked()), message.Count(c.Samples, "sample"))
+	var by []string
+	for _, e := range []struct {
+		evidence Evidence
+		samples  int64
+	}{{Label, c.Label}, {Activity, c.Activity}, {Thread, c.Thread}} {
+		if e.samples > 0 {
+			by = append(by, message.Group(e.samples)+" by "+e.evidence.String())
+		}
+	}
+	if len(by) > 0 {
+		text += " (" + strings.Join(by, ", ") + ")"
+	}
+	return text
+}
+
 // NewLinker returns a source of the events of src. It adds labels to samples according to an index whose Finish has
 // returned.
 func NewLinker(src ntconv.Source, index *Index, o LinkOptions) *Linker {
@@ -102,19 +136,12 @@ func (l *Linker) Next() (*ntconv.Event, error) {
 	if l.counts == nil {
 		return e, nil
 	}
-	l.counts.Samples++
 	f, ok := l.index.Find(e, l.o.Use)
 	if !ok {
+		l.counts.Add(0)
 		return e, nil
 	}
-	switch f.Evidence {
-	case Label:
-		l.counts.Label++
-	case Activity:
-		l.counts.Activity++
-	case Thread:
-		l.counts.Thread++
-	}
+	l.counts.Add(f.Evidence)
 	labels := l.labels(e.Labels, &f)
 	if labels == e.Labels {
 		return e, nil

@@ -40,7 +40,7 @@ type Writer interface {
 }
 
 // Options configures a Sink or a Single. The zero value selects the defaults and all tables. Members that
-// exporters/parquet has, too, are described there.
+// exporters/parquet or exporters/html has, too, are described there.
 type Options struct {
 	Report                             *ntconv.Report
 	Raw                                bool
@@ -49,6 +49,7 @@ type Options struct {
 	TempDir                            string
 	MaxTemp                            int64
 	Active                             func(*ntconv.Event) (traceID [16]byte, spanID [8]byte, ok bool)
+	Evidence                           func() string
 	Kinds                              []sample.Kind
 	KindOptions                        sample.KindOptions
 	Window                             func(ntconv.Ticks) bool

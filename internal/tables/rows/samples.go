@@ -6,6 +6,7 @@ import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/profile"
 	"github.com/ntconv/ntconv/internal/profile/meters"
+	"github.com/ntconv/ntconv/internal/span/active"
 	"github.com/ntconv/ntconv/internal/tables"
 	"github.com/ntconv/ntconv/sample"
 )
@@ -78,6 +79,14 @@ func newSamples(s *Sink) (Part, error) {
 	return p, nil
 }
 
+// evidence returns the evidence that linked the latest event to a span, 0 if it is unknown.
+func (p *samples) evidence() (by active.Evidence) {
+	if p.sink.o.Evidence != nil {
+		by, _ = active.ParseEvidence(p.sink.o.Evidence())
+	}
+	return by
+}
+
 func (p *samples) Watch(e *ntconv.Event) { p.stream.Watch(e) }
 
 // Write hands a sample to the stream, which returns it to add as soon as its weight is known: for wall-clock time, at
@@ -91,11 +100,16 @@ func (p *samples) Write(e *ntconv.Event, it *Item) error {
 		EventID: it.ID, TS: it.Micros, TSNanos: it.Nanos, ProcessID: it.Process, PID: it.PID, ThreadID: it.Thread, TID: it.TID,
 		StackID: it.Stack, TraceID: it.TraceID, SpanID: it.SpanID,
 	}
+	var by active.Evidence
 	if p.active != nil {
 		if traceID, spanID, ok := p.active(e); ok {
 			row.TraceID, row.SpanID = p.ids.of(traceID, spanID)
+			by = p.evidence()
 		}
+	} else if row.SpanID != "" {
+		by = active.Label
 	}
+	p.sink.done.Links.Add(by)
 	p.stream.Add(e, row)
 	return nil
 }
@@ -123,6 +137,7 @@ func (p *samples) add(w *profile.Weighed[tables.Sample]) {
 
 func (p *samples) Close() error {
 	p.stream.Finish()
+	p.sink.done.Long = p.stream.Long(sample.Wall)
 	err := p.rows.close()
 	p.sink.done.Samples = p.rows.table.count
 	return err

@@ -7,6 +7,8 @@ import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/events/payload"
 	"github.com/ntconv/ntconv/internal/events/recording"
+	"github.com/ntconv/ntconv/internal/profile/rounds"
+	"github.com/ntconv/ntconv/internal/span/active"
 	"github.com/ntconv/ntconv/internal/tables"
 )
 
@@ -48,6 +50,11 @@ type Summary struct {
 	Events, Samples, Spans, Logs, Raw int64
 	// Linked is the number of rows of samples with a span ID.
 	Linked int64
+	// Links counts the events that are samples, by the evidence that links them to spans: labels without Options.Active, and
+	// none of the three without Options.Evidence.
+	Links active.Counts
+	// Long is the time of samples of the sample profiler, and the part of it that belongs to long ones.
+	Long rounds.Long
 }
 
 // New returns a sink that passes the rows of all tables to the receiver, on one goroutine per table. The sink keeps

@@ -33,6 +33,7 @@ type Header struct {
 		Duration                                                int64  `json:"duration_ns"`
 		Events, Lost                                            int64
 		Incomplete                                              bool
+		Links                                                   string
 		Notes                                                   []string
 		Can, Cannot                                             []struct{ What, Command string }
 	}
@@ -49,11 +50,12 @@ type Header struct {
 
 // A Kind is a kind of samples.
 type Kind struct {
-	Name, One, Many string
-	Bin             int64 `json:"bin_ns"`
-	Values          []Value
-	Main            int
-	Estimated       bool
+	Name, Doc, One, Many string
+	Bin                  int64 `json:"bin_ns"`
+	Long                 int64 `json:"long_ns"`
+	Values               []Value
+	Main                 int
+	Estimated            bool
 }
 
 // A Value is a type of values; Error is the standard error of their total as a fraction of it.

@@ -5,7 +5,7 @@ import {decode} from '../data.js';
 import {Store, Trace} from '../model.js';
 import {activityOf, rootOf, routesOf, spansIn, waterfallOf} from '../spans-data.js';
 import {idleNodes, spanIndex} from '../span-samples.js';
-import {clientCalls, fewRequestsDoubt} from '../spans.js';
+import {clientCalls, fewRequestsDoubt, linkNote} from '../spans.js';
 import {coverage} from '../waterfall.js';
 import {encode, random, synthetic} from './synthetic.js';
 
@@ -77,6 +77,21 @@ test('the activities of single spans add up to those of all', () => {
   assert.ok(all.time > 0 && all.time <= limit);
 });
 
+test('the time of samples before gaps is stated', () => {
+  const values = [{type: 'wall', unit: 'nanoseconds'}];
+  const kinds = [{name: 'wall', one: 's', many: 's', bin_ns: 0, long_ns: 100, values, main: 0}];
+  const info = {duration_ns: 1000, links: '2 of 2 samples linked to spans'};
+  const gap = new Trace(decode(encode({version: 1, strings: ['', 'r'], trace: info, kinds}, {
+    threads: {process: [-1], tid: [1]}, spans: {time: [0], name: [1], parent: [-1], duration: [500], thread: [0]},
+    samples_wall: {time: [0, 50], thread: [0, 0], node: [-1, -1], span: [0, 0], value_0: [50, 300]},
+  })));
+  const activity = activityOf(gap, [0]);
+  assert.equal(activity.long, 300);
+  assert.match(coverage(activity, 500), /^350ns of 500ns covered by 2 samples, 300ns of it by samples before gaps/);
+  assert.match(linkNote(gap), /2 of 2 samples linked to spans/);
+  assert.equal(linkNote(trace), '');
+});
+
 /**
  * smallTrace has spans on one thread: 0 lasts from 100 to 200, and its children 1 from 120 to 150 and 2 from 180 to 230.
  * @param {[time: number, value: number, span: number, node: number][]} samples
@@ -93,7 +108,7 @@ function smallTrace(samples, bin = 0) {
   const header = {strings: names, kinds: [kind], series: [], trace: about};
   return new Trace(decode(encode(header, {
     threads: {process: [0], tid: [7]}, processes: {pid: [1]},
-    frames: {name: [4, 5, 6, 7], function: [0, 1, 2, 3]}, functions: {name: [4, 5, 6, 7]},
+    frames: {name: [4, 5, 6, 7], function: [0, 1, 2, 3], pool: [1, 3, 2, 0]}, functions: {name: [4, 5, 6, 7]},
     nodes: {parent: [-1, 0, 0, 2, 3], frame: [0, 1, 2, 3, 1]},
     samples_wall: {time: column(0), value_0: column(1), span: column(2), node: column(3), thread: samples.map(() => 0)},
     spans: {time: [100, 120, 180], duration: [100, 30, 50], parent: [-1, 0, 0], kind: [1, 2, 2], thread: [0, 0, 0],

@@ -7,7 +7,7 @@ import {galloping, makeRows, visibleRange, visitRow} from '../threads-layout.js'
 import {fitText, placeLanes} from '../threads-draw.js';
 import {hasLanes, hitAt, laneAt, legendOf, longestSlices} from '../threads-facts.js';
 import {SampleLanes, buildLanes} from '../threads-lanes.js';
-import {random, synthetic} from './synthetic.js';
+import {encode, random, synthetic} from './synthetic.js';
 
 /**
  * @param {() => number} next
@@ -176,9 +176,13 @@ test('the longest visible slices are listed, and the legend names what there is'
   assert.deepEqual(lengths, [...lengths].sort((a, b) => b - a));
   assert.equal(lengths[0], Math.max(...shown.intervals.duration, ...shown.spans.duration));
   const labels = legendOf(shown).map(({label}) => label);
-  for (const label of ['managed code', 'external code', 'waiting', 'GC pauses', 'locks', 'spans, a color per name']) {
+  for (const label of ['managed code', 'external (native) code', 'waiting', 'GC pauses', 'locks', 'spans, a color per name']) {
     assert.ok(labels.includes(label), label);
   }
+  const strings = ['', 'suspension', 'gc_finalizers', 'gc'];
+  const runtime = new Trace(decode(encode({version: 1, strings, trace: {duration_ns: 9}, kinds: []},
+    {intervals: {time: [0, 1, 2], kind: [1, 2, 3], duration: [1, 1, 1]}})));
+  assert.deepEqual(legendOf(runtime).map(({label}) => label), ['collections and finalizers', 'suspensions']);
   assert.ok(hasLanes(shown));
   assert.ok(!hasLanes(new Trace(decode(synthetic({samples: 0, slices: 0, spans: 0})))));
 });

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
 import {decode} from '../data.js';
+import {everything} from '../filters.js';
 import {layOut, shortName, viewOf} from '../flame-layout.js';
 import {changeText} from '../flame-text.js';
 import {hasStacks, isPartial, Joint, kindWithStacks, scaleText} from '../joint.js';
@@ -10,7 +11,7 @@ import {selected} from '../selection.js';
 import {functionOf, groupSamples, groupTotal} from '../stacks.js';
 import {activityOf, waterfallOf} from '../spans-data.js';
 import {flatTotals, functionTotals, matchTotal, searchNames} from '../totals.js';
-import {callerTree, callTree, namesOf, sandwich} from '../tree.js';
+import {callerTree, callTree, keeps, namesOf, sandwich} from '../tree.js';
 import {group} from '../units.js';
 import {encode, random, synthetic} from './synthetic.js';
 
@@ -206,6 +207,47 @@ test('a comparison with itself has no change, and totals of both are kept', () =
     }
     const shares = callTree(joint.names, joint.sources(state, false, 'share'), {});
     near(shares.totals[0][0], shares.totals[1][0]);
+  }
+});
+
+test('flat values with my code only are those of the tree', () => {
+  const state = {...initialState(trace), mine: true}, groups = groupSamples(trace, state);
+  const {flat, total} = flatTotals(trace, groups, keeps(trace, true));
+  const tree = callTree(namesOf(trace), [{trace, groups, ids: null, scale: 1}], {mine: true});
+  checkSums(tree); // builds all of it
+  const own = new Float64Array(trace.functions.rows);
+  tree.self.forEach((value, node) => {
+    if (tree.id[node] >= 0) own[tree.id[node]] += value;
+  });
+  own.forEach((value, id) => near(flat[id], value));
+  assert.ok(flat.some((value) => value > 0) && total > 0);
+  const foreign = Array.from(flat.keys()).filter((id) => !trace.frames.function.some((f, i) => f === id && trace.frames.mine[i]));
+  assert.ok(foreign.length > 0 && foreign.every((id) => flat[id] === 0));
+});
+
+test('to select all leaves hidden waits hidden, and my code', () => {
+  const store = new Store(trace, null);
+  store.set({waits: false, mine: true, from: 5, thread: 0, search: 'x'});
+  store.set(everything);
+  assert.deepEqual([store.state.waits, store.state.mine, store.state.from, store.state.thread, store.state.search],
+    [false, true, null, -1, '']);
+});
+
+test('a function that the compiler renumbered is one in the flame graph, as in the comparison', () => {
+  /** @param {string} name */
+  const recording = (name) => new Trace(decode(encode({version: 1, strings: ['', name, 'M'], trace: {duration_ns: 9},
+    kinds: [{name: 'wall', one: 's', many: 's', values: [{type: 'wall', unit: 'nanoseconds'}]}]}, {
+    functions: {name: [1], module: [2]}, frames: {name: [1], module: [2], function: [0]},
+    nodes: {parent: [-1], frame: [0]}, samples_wall: {time: [0], node: [0], thread: [-1], value_0: [5]},
+  })));
+  const after = recording('A.M.lambda_1()'), before = recording('A.M.lambda_0()');
+  const diff = /** @type {any} */ ({functions: [{function: 'A.M.lambda_1()', renamed_from: 'A.M.lambda_0()'}]});
+  for (const [found, gone] of /** @type {[any, number][]} */ ([[null, 1], [diff, 0]])) {
+    const joint = new Joint(after, before, found);
+    assert.equal(joint.gone.length, gone);
+    const tree = callTree(joint.names, joint.sources(initialState(after), false, 'recorded'), {});
+    checkSums(tree); // builds all of it
+    assert.deepEqual([...tree.total], gone === 0 ? [5, 5] : [5, 5, 0]);
   }
 });
 
