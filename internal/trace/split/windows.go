@@ -192,7 +192,9 @@ func (w *Windows) putBack(list []*beginGroup) error {
 }
 
 // numberOf returns the number of the window of a time.
-func (w *Windows) numberOf(at ntconv.Ticks) int { return int((int64(at) - int64(w.info.Clock.Tick)) / w.every) }
+func (w *Windows) numberOf(at ntconv.Ticks) int {
+	return int((int64(at) - int64(w.info.Clock.Tick)) / w.every)
+}
 
 // oldest returns the number of the window for events of windows that are complete.
 func (w *Windows) oldest() int {
