@@ -351,7 +351,7 @@ func unloads(t *ntconv.Type) bool {
 }
 
 // minCompaction is the number of bytes of replaced descriptions below which their memory is kept.
-const minCompaction = 16 << 20
+const minCompaction = 1 << 20
 
 // compact copies the descriptions that are in use, so that the memory of replaced ones is freed.
 func (w *Windows) compact() {
