@@ -116,7 +116,9 @@ func (r *rows) line(done string, others ...string) string {
 
 // err returns the error of a run: its exit code is the worst of all inputs, whose own errors have been shown.
 func (r *rows) err() error {
-	code := worst(func(code int) bool { return slices.ContainsFunc(r.list, func(o outcome) bool { return o.Exit == code }) })
+	code := worst(func(code int) bool {
+		return slices.ContainsFunc(r.list, func(o outcome) bool { return o.Exit == code })
+	})
 	if code == exitOK {
 		return nil
 	}

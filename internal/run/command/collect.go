@@ -5,8 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/signal"
+	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/ntconv/ntconv/internal/run/formats"
@@ -444,13 +447,34 @@ func (r *recorder) choose(ctx context.Context) (*record.Target, error) {
 	return record.ByPID(ctx, r.pid)
 }
 
+// guardWord is the first word of the command line of a guard, see record.Guard.
+const guardWord = "guard-port"
+
+// portGuard returns the command line of a guard, nil if this process is not the command: only then does its executable know how.
+func (a *app) portGuard() record.Guard {
+	self, err := os.Executable()
+	if err != nil || !slices.Equal(a.words, os.Args[1:]) {
+		return nil
+	}
+	return record.Guard{self, guardWord}
+}
+
+// keepRunning runs a guard to its end.
+func keepRunning(socket string) int {
+	signal.Ignore(syscall.SIGHUP) // of the terminal, which ends with the owner
+	if err := record.KeepRunning(os.Stdin, socket); err != nil {
+		return exitInput
+	}
+	return exitOK
+}
+
 // recordProgram starts a program, records it, and waits for its end.
 func (a *app) recordProgram(cmd *cobra.Command, r *recorder) error {
 	streams := record.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}
 	if isStdout(r.out) {
 		streams.Out = os.Stderr // standard output has the data
 	}
-	program, err := record.Start(r.program, streams)
+	program, err := record.Start(r.program, streams, a.portGuard())
 	if err != nil {
 		return fail(exitInput, err)
 	}

@@ -12,6 +12,7 @@ import (
 // Limits of openBegins. Beyond them, the oldest group is released although its interval has not ended.
 const (
 	maxBegins     = 1 << 14 // intervals
+	maxNested     = 1 << 4  // intervals with one key; of those beyond it, the ends were lost
 	maxGroup      = 1 << 6  // events of a group
 	maxEndless    = 1 << 6  // begins of a pair that has had no end
 	maxEarlyEnds  = 1 << 12 // see openBegins.ended
@@ -33,6 +34,7 @@ type openBegins struct {
 	schemas schema.Table
 	roles   map[*schema.Schema]*pairRole
 	open    interval.Open[schema.PairKey, *beginGroup]
+	depth   map[schema.PairKey]int // number of open intervals with a key
 	// ended has ends that came before their begins: threads write their events independently. Only intervals that may end on
 	// another thread are there.
 	ended   map[schema.PairKey]ntconv.Ticks
@@ -62,7 +64,7 @@ type beginGroup struct {
 func newOpenBegins(slack ntconv.Ticks) *openBegins {
 	return &openBegins{
 		roles: map[*schema.Schema]*pairRole{}, open: interval.NewOpen[schema.PairKey, *beginGroup](),
-		ended: map[schema.PairKey]ntconv.Ticks{}, slack: slack, hasEnds: map[*schema.Pair]bool{}, endless: map[*schema.Pair]int{},
+		depth: map[schema.PairKey]int{}, ended: map[schema.PairKey]ntconv.Ticks{}, slack: slack, hasEnds: map[*schema.Pair]bool{}, endless: map[*schema.Pair]int{},
 	}
 }
 
@@ -130,10 +132,8 @@ func (b *openBegins) add(e *ntconv.Event) (due *beginGroup, until ntconv.Ticks, 
 			until = max(until, end)
 			continue
 		}
-		if bound.Key == schema.KeyProcess { // there is at most one, so its end was lost
-			if old := b.open.Latest(key); old != nil && old.Data != group {
-				lost = append(lost, b.release(old.Data))
-			}
+		if old := b.open.Latest(key); b.isFull(&key) && old.Data != group {
+			lost = append(lost, b.release(old.Data))
 		}
 		keys = append(keys, key)
 	}
@@ -147,6 +147,7 @@ func (b *openBegins) add(e *ntconv.Event) (due *beginGroup, until ntconv.Ticks, 
 	}
 	group.events = append(group.events, copyOf(e))
 	for _, key := range keys {
+		b.depth[key]++
 		group.open = append(group.open, b.open.Begin(key, key.Thread, group))
 	}
 	if len(group.events) > maxGroup {
@@ -156,6 +157,22 @@ func (b *openBegins) add(e *ntconv.Event) (due *beginGroup, until ntconv.Ticks, 
 		lost = append(lost, b.release(b.open.Oldest().Data))
 	}
 	return nil, until, true, lost
+}
+
+// isFull reports whether no more intervals with a key can be open: a process has one of a kind at a time.
+func (b *openBegins) isFull(key *schema.PairKey) bool {
+	if key.Pair != nil && key.Pair.Key == schema.KeyProcess {
+		return b.depth[*key] > 0
+	}
+	return b.depth[*key] >= maxNested
+}
+
+// remove removes an interval.
+func (b *openBegins) remove(i *interval.Begun[schema.PairKey, *beginGroup]) {
+	if b.depth[i.Key]--; b.depth[i.Key] == 0 {
+		delete(b.depth, i.Key)
+	}
+	b.open.Remove(i)
 }
 
 // mayEnd reports whether an end of an interval that begins is to be expected. The runtime gives activity IDs to sources that
@@ -206,7 +223,7 @@ func (b *openBegins) endsOf(e *ntconv.Event, r *pairRole) (group *beginGroup) {
 		}
 		of := begun.Data
 		of.open = slices.DeleteFunc(of.open, func(o *interval.Begun[schema.PairKey, *beginGroup]) bool { return o == begun })
-		b.open.Remove(begun)
+		b.remove(begun)
 		if group == nil || group == of {
 			group = of
 			continue
@@ -237,7 +254,7 @@ func (b *openBegins) endsEarly(key schema.PairKey, at ntconv.Ticks) {
 // release removes a group whose intervals have not ended.
 func (b *openBegins) release(g *beginGroup) *beginGroup {
 	for _, o := range g.open {
-		b.open.Remove(o)
+		b.remove(o)
 	}
 	g.open = nil
 	return g
