@@ -272,29 +272,44 @@ func (t *recordTime) String() string {
 
 func (t *recordTime) Type() string { return "time" }
 
+// checkTarget rejects flags that choose no process or several. startable means that one may be started instead.
+func (r *recorder) checkTarget(cmd *cobra.Command, startable bool) error {
+	byPID := cmd.Flags().Changed(flagProcessID)
+	chosen := 0
+	for _, given := range []bool{byPID, r.name != "", r.all, len(r.program) > 0} {
+		if given {
+			chosen++
+		}
+	}
+	or, one := "", "-p PID or --"+flagName+" NAME"
+	if startable {
+		or, one = ", or start one with -- PROGRAM", "-p PID, --"+flagName+" NAME or -- PROGRAM"
+	}
+	switch {
+	case chosen == 0 && !r.dryRun:
+		return failf(exitUsage, "no process: choose one with -p PID or --%s NAME (ntconv ps lists them)%s", flagName, or)
+	case chosen > 1:
+		return failf(exitUsage, "want one process: %s", one)
+	case byPID && r.pid <= 0:
+		return failf(exitUsage, "-p %d: want the PID of a process", r.pid)
+	}
+	return nil
+}
+
 // checkRecording rejects flags that cannot be combined.
 func (r *recorder) checkRecording(cmd *cobra.Command, args []string) error {
 	r.program = nil
 	if dash := cmd.ArgsLenAtDash(); dash >= 0 {
 		args, r.program = args[:dash], args[dash:]
 	}
-	chosen := 0
-	for _, given := range []bool{cmd.Flags().Changed(flagProcessID), r.name != "", r.all, len(r.program) > 0} {
-		if given {
-			chosen++
-		}
-	}
-	switch {
-	case len(args) > 0:
+	if len(args) > 0 {
 		return failf(exitUsage, "%s: collect takes no inputs; choose a process with -p PID or --%s NAME, or start one with -- PROGRAM",
 			args[0], flagName)
-	case chosen == 0 && !r.dryRun:
-		return failf(exitUsage, "no process: choose one with -p PID or --%s NAME (ntconv ps lists them), or start one with -- PROGRAM",
-			flagName)
-	case chosen > 1:
-		return failf(exitUsage, "want one process: -p PID, --%s NAME or -- PROGRAM", flagName)
-	case cmd.Flags().Changed(flagProcessID) && r.pid <= 0:
-		return failf(exitUsage, "-p %d: want the PID of a process", r.pid)
+	}
+	if err := r.checkTarget(cmd, true); err != nil {
+		return err
+	}
+	switch {
 	case r.every > 0 && r.stopOn != "":
 		return failf(exitUsage, "--%s has no end: omit --%s", flagEvery, flagStopOn)
 	case r.buffer < 1<<20:

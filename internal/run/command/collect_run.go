@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"strings"
 	"time"
 
 	"github.com/ntconv/ntconv"
@@ -70,14 +69,8 @@ func (a *app) recordTarget(cmd *cobra.Command, r *recorder, target *record.Targe
 // defaultOutput returns the name of an output: NAME_DATE_TIME.EXT, as dotnet-trace has it, "" if the format writes no file.
 func (r *recorder) defaultOutput(target *record.Target, now time.Time) string {
 	r.chooseByName()
-	name := strings.Map(func(c rune) rune {
-		if strings.ContainsRune(`/\:*?"<>|`, c) || c < ' ' {
-			return '_'
-		}
-		return c
-	}, target.Name)
 	one := r.conversion
-	one.in = fmt.Sprintf("%s_%s.nettrace", name, now.Format(recordTimeLayout))
+	one.in = fmt.Sprintf("%s_%s.nettrace", formats.FileName(target.Name), now.Format(recordTimeLayout))
 	if r.isVerbatim() {
 		return one.in
 	}
@@ -122,6 +115,9 @@ func (a *app) watchRecording(r *recorder, rec *record.Recording, target *record.
 			_ = r.status.Names.Scan(names) // only for display
 		}
 		cancel()
+		known, stop := context.WithCancel(context.Background())
+		go r.status.KeepNames(known)
+		go func() { <-rec.Stopped(); stop() }() // closed at the latest by End
 	}
 	a.stopAtSignal(rec)
 	if r.duration > 0 {

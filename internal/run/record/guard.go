@@ -65,8 +65,12 @@ func (g *guarding) end() {
 // programEvery is the interval at which a guard looks whether the program still runs.
 const programEvery = time.Second
 
+// startWithin is the time in which the runtime of a program connects.
+const startWithin = 10 * time.Second
+
 // KeepRunning waits for the end of the process that owns a port, which writes the PID of its program to in, and 0 at its proper
-// end. If there is no such end, KeepRunning lets all runtimes run that wait at the port, until the program has ended.
+// end. If there is no such end, KeepRunning lets all runtimes run that wait at the port, until the program has ended. If the owner
+// was killed as it started the program, the PID is unknown, and KeepRunning does so for startWithin.
 func KeepRunning(in io.Reader, socket string) error {
 	pid, owned := 0, true
 	for lines := bufio.NewScanner(in); owned && lines.Scan(); {
@@ -78,9 +82,10 @@ func KeepRunning(in io.Reader, socket string) error {
 			pid = n
 		}
 	}
-	if pid == 0 || !owned {
+	if !owned {
 		return nil
 	}
+	begin := time.Now()
 	defer os.RemoveAll(filepath.Dir(socket)) // the owner could not
 	os.Remove(socket)
 	port, err := diagnostics.Listen(socket)
@@ -92,7 +97,7 @@ func KeepRunning(in io.Reader, socket string) error {
 	defer cancel()
 	go func() {
 		defer cancel()
-		for runs(pid) {
+		for pid > 0 && runs(pid) || pid == 0 && time.Since(begin) < startWithin {
 			time.Sleep(programEvery)
 		}
 	}()

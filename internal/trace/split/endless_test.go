@@ -129,7 +129,7 @@ func TestWindowsOfAnHour(t *testing.T) {
 	if want := wall(t, source()); !maps.Equal(walls, want) {
 		t.Errorf("windows have wall times %v, want %v", walls, want)
 	}
-	if early, late := heap[1], heap[len(heap)-1]; late > early+2<<20 { // descriptions that were replaced are freed together
+	if early, late := heap[1], heap[len(heap)-1]; late > early+1<<20 { // descriptions that were replaced are freed together
 		t.Errorf("the memory grows: %d KiB", inKiB(heap))
 	}
 }
