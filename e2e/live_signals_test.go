@@ -140,7 +140,8 @@ func countersHold(t *testing.T, path string, list []*line) {
 			must(t, json.Unmarshal(l.Payload, &p))
 			count, _ := p.Count.Float64()
 			sum, _ := p.Sum.Float64()
-			got["price count"], got["price sum"] = count, sum
+			got["price count"] += count
+			got["price sum"] += sum
 		}
 	}
 	for key, n := range orders {

@@ -119,3 +119,16 @@ func TestRecordEveryFailed(t *testing.T) {
 		}
 	}
 }
+
+// The windows of a process are added to a dataset.
+func TestRecordEveryDataset(t *testing.T) {
+	dir, _, _ := recordable(t, "cpu-default", 0.5)
+	got := succeed(t, dir, "collect", "--name", "unlike-any", "--every", "1s", "--duration", "1500ms", "--to", "parquet", "--dataset", "warehouse")
+	if r := invoke(t, dir, nil, "dataset", "verify", "warehouse"); r.code != exitOK || !strings.HasPrefix(r.stdout, "complete: ") {
+		t.Errorf("code %d: %s%s", r.code, r.stdout, r.stderr)
+	}
+	if strings.Contains(got.stderr, "dropped") || !strings.Contains(got.stderr, " windows of processes called unlike-any") &&
+		!strings.Contains(got.stderr, " window of processes called unlike-any") {
+		t.Error(got.stderr)
+	}
+}
