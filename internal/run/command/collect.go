@@ -451,7 +451,7 @@ func (a *app) record(cmd *cobra.Command, r *recorder, args []string) error {
 	if err != nil {
 		return recordFailure(err)
 	}
-	return a.recordTarget(cmd, r, target, nil)
+	return a.recordTarget(ctx, cmd, r, target, nil)
 }
 
 // choose returns the process to record.
@@ -498,7 +498,7 @@ func (a *app) recordProgram(cmd *cobra.Command, r *recorder) error {
 	a.stopFollowing.Store(&done)
 	target, err := program.Target(ctx)
 	if err == nil {
-		err = a.recordTarget(cmd, r, target, func() error { return program.Resume(context.Background(), target) })
+		err = a.recordTarget(ctx, cmd, r, target, func() error { return program.Resume(context.Background(), target) })
 	} else {
 		err = recordFailure(err)
 	}
