@@ -89,7 +89,7 @@ func TestProgressLine(t *testing.T) {
 		p := progressLine{w: &out, start: start, limit: func() int { return width }}
 		p.draw("recording, 8s, 15,809 events, hottest Shop.Cpu.Spin(double) (91%)", 1000, start.Add(8*time.Second))
 		line := strings.TrimPrefix(out.String(), "\r")
-		if width > 1 && (textWidth(line) > width-1 || width > 30 && !strings.HasSuffix(line, "… 1000 B (125 B/s) [8s]")) {
+		if width > 1 && (textWidth(line) > width-1 || width > 30 && !strings.HasSuffix(line, "… 0.98 KiB (125 B/s) [8s]")) {
 			t.Errorf("%d columns: %q", width, line)
 		}
 	}
