@@ -50,19 +50,8 @@ func (o *output) String() string {
 // startShop starts a scenario of the test program with additional variables of the environment.
 func startShop(t *testing.T, env []string, args ...string) *shop {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("starts a .NET program, which short mode does without")
-	}
-	program := corpus.Shared(t, "oracle", "shop")
-	unpacked, err := exec.Command(corpus.Shared(t, "oracle", "traceevent"), "unpack").Output()
-	if err != nil {
-		t.Skipf("the .NET runtime cannot be unpacked: %v", err)
-	}
-	s := &shop{cmd: exec.Command(program, args...), exited: make(chan error, 1)}
-	s.cmd.Env = append(os.Environ(), append([]string{
-		"TRACEEVENT_CACHE=" + strings.TrimSpace(string(unpacked)),
-		"SHOP_TRUTH=" + filepath.Join(t.TempDir(), "truth.json"),
-	}, env...)...)
+	s := &shop{cmd: corpus.Shop(t, filepath.Join(t.TempDir(), "truth.json"), args...), exited: make(chan error, 1)}
+	s.cmd.Env = append(s.cmd.Env, env...)
 	s.cmd.Stdout, s.cmd.Stderr = &s.output, &s.output
 	if err := s.cmd.Start(); err != nil {
 		t.Fatal(err)

@@ -4,9 +4,11 @@ package e2e
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -197,6 +199,7 @@ func TestLiveProgram(t *testing.T) {
 	shop := shared(t, "oracle", "shop")
 	dir := shortDir(t)
 	env := append(liveEnv(t, dir), "SHOP_TRUTH="+filepath.Join(dir, "truth.json"))
+	dotnet := strings.TrimPrefix(env[1], "TRACEEVENT_CACHE=") + "/bundle/dotnet"
 	two := filepath.Join(dir, "two.sh")
 	must(t, os.WriteFile(two, fmt.Appendf(nil, `#!/bin/sh
 SHOP_TRUTH=%[1]s/one.json %[2]s hello
@@ -216,6 +219,7 @@ exit 5
 		{shop + " crash", 128 + int(syscall.SIGABRT), incomplete, "", "the till is on fire"},
 		{shop + " stress 2 2000 100 kill", 128 + int(syscall.SIGKILL), incomplete, "", ""},
 		{two, 5, complete, "hello from the shop\nhello from the shop", ""},
+		{dotnet + " testdata/spawn/spawn.dll " + shop + " hello", 0, complete, "port none\nhello from the shop", ""}, // children do not wait
 		{"/nonexistent/program", unreadable, -1, "", "no such file"},
 		{"/bin/true", unreadable, -1, "", "no .NET runtime connected"},
 	} {
@@ -255,6 +259,55 @@ exit 5
 		!strings.Contains(own.msg.String(), "hello from the shop\n") {
 		t.Errorf("exit code %d: %.100q: %s", code, own.out.String(), own.msg.String())
 	}
+}
+
+// A program runs on, with all .NET programs that it starts, if ntconv is killed at any time.
+func TestLiveProgramGoesOn(t *testing.T) {
+	atNight(t)
+	goneOn := 0
+	for i := range 12 {
+		dir := shortDir(t)
+		script := filepath.Join(dir, "program.sh")
+		must(t, os.WriteFile(script, fmt.Appendf(nil, `#!/bin/sh
+SHOP_TRUTH=%[1]s/one.json %[2]s hello
+SHOP_TRUTH=%[1]s/two.json %[2]s hello
+`, dir, shared(t, "oracle", "shop")), 0o777))
+		own := launch(t, liveEnv(t, dir), command, "collect", "-o", filepath.Join(dir, "killed.nettrace"), "--", script)
+		time.Sleep(time.Duration(i) * 150 * time.Millisecond)
+		own.signal(t, syscall.SIGKILL)
+		begun := len(own.out.String()) > 0
+		for range 600 { // a killed recorder leaves the port to its guard, and that to nobody
+			if len(glob(t, filepath.Join(dir, "ntconv-port-*"))) == 0 && !isRunning(t, script) {
+				break
+			}
+			time.Sleep(50 * time.Millisecond)
+		}
+		ran := ifExists(filepath.Join(dir, "two.json")) != ""
+		if isRunning(t, script) || !ran && begun {
+			t.Errorf("killed after %d ms: the program has begun: %v, ended: %v", i*150, begun, ran)
+		}
+		if ran {
+			goneOn++
+		}
+		if left := glob(t, filepath.Join(dir, "ntconv-port-*")); ran && len(left) > 0 {
+			t.Errorf("%q is left", left)
+		}
+	}
+	if goneOn == 0 {
+		t.Error("no program had begun")
+	}
+	t.Logf("%d of 12 programs had begun, and ended", goneOn)
+}
+
+// isRunning reports whether a process has a word in its command line.
+func isRunning(t *testing.T, word string) bool {
+	t.Helper()
+	for _, path := range glob(t, "/proc/[0-9]*/cmdline") {
+		if data, err := os.ReadFile(path); err == nil && slices.Contains(strings.Split(string(data), "\x00"), word) {
+			return true
+		}
+	}
+	return false
 }
 
 // What a program states about itself holds in a recording from its start.
@@ -329,6 +382,44 @@ func TestLiveTruth(t *testing.T) {
 			t.Errorf("%d spans, want %d", got, n)
 		}
 	})
+	t.Run("allocations", func(t *testing.T) {
+		atNight(t)
+		for range 3 { // one of five types exceeds three standard errors in 1% of the recordings
+			out, _ := record(t, "--kind alloc", "alloc 8")
+			var want struct {
+				Objects []struct {
+					Type          string
+					BytesMeasured float64
+				}
+			}
+			readTruth(t, truth, &want)
+			bytes := map[string]float64{}
+			for _, o := range want.Objects {
+				bytes[spelled[o.Type]] += o.BytesMeasured
+			}
+			var got struct {
+				Rows []struct {
+					Function string
+					Flat     float64
+				}
+			}
+			decode(t, run(t, command, "top", "-q", "--kind", "alloc", "--json", "-n", "0", out).stdout, &got)
+			within := 0
+			for _, row := range got.Rows {
+				if b, known := bytes[row.Function]; known {
+					distance := (row.Flat - b) / (b / math.Sqrt(b/allocationInterval))
+					t.Logf("%s: %.0f bytes, allocated %.0f, %.1f standard errors", row.Function, row.Flat, b, distance)
+					if math.Abs(distance) <= 3 && row.Function != "" {
+						within++
+					}
+				}
+			}
+			if within == 5 {
+				return
+			}
+		}
+		t.Error("the bytes of types are not those that the program allocated")
+	})
 	t.Run("shares", func(t *testing.T) {
 		for range 3 { // one of three shares exceeds three standard errors in 1% of the recordings
 			out, _ := record(t, "", "cpu 3000")
@@ -360,3 +451,12 @@ func TestLiveTruth(t *testing.T) {
 		t.Error("the shares of methods are not those that the program measured")
 	})
 }
+
+// spelled are the types of objects of the test program of which enough are sampled, as ntconv spells them.
+var spelled = map[string]string{
+	"Shop.Order": "Shop.Order", "Shop.Node`1[System.ValueTuple`2[System.Int32,System.String]]": "Shop.Node<(int, string)>",
+	"System.Int32[]": "int[]", "Shop.Line[]": "Shop.Line[]", "System.Byte[] (LOH)": "byte[]", "System.Byte[] (POH)": "byte[]",
+}
+
+// allocationInterval is the mean number of bytes between two sampled allocations.
+const allocationInterval = 102_400

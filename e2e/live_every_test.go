@@ -151,6 +151,8 @@ func TestLiveWindows(t *testing.T) {
 			switch {
 			case e.Provider == "ntconv" || strings.Contains(string(e.Labels), "ntconv.replica"):
 			case isNames(e): // at the end of the recording
+			case e.Ticks < begin && beginsInterval[e.ID] && e.Provider == runtimeProvider: // the window has its end
+				all = append(all, e)
 			case e.Ticks < begin || e.Ticks >= end:
 				t.Errorf("window %d has an event at %d, not from %d to %d: %s %d", i, e.Ticks, begin, end, e.Provider, e.ID)
 			default:
@@ -179,6 +181,10 @@ func TestLiveWindows(t *testing.T) {
 		t.Logf("resident memory: %d KiB", resident)
 	}
 }
+
+// beginsInterval are events of the runtime that may be in the window of a later one: the begins of suspensions, what follows
+// within them, of collections and of background compilations.
+var beginsInterval = map[uint64]bool{1: true, 7: true, 8: true, 9: true, 145: true, 281: true, 283: true}
 
 // A windowReceiver is a Pyroscope that is away at times. Windows have the same labels: their times distinguish them.
 type windowReceiver struct {

@@ -136,6 +136,65 @@ func TestLiveNamespaces(t *testing.T) {
 	}
 }
 
+// A sidecar: two containers with a PID namespace of their own each, in which the program has the same PID, share the directory of
+// the sockets with a third one, which records both.
+func TestLiveSidecar(t *testing.T) {
+	atNight(t)
+	namespaces(t, "--pid", "--fork", "--mount-proc")
+	dir := shortDir(t)
+	inContainer := func(name string, args ...string) *started {
+		args = append([]string{"--pid", "--fork", "--kill-child", "--mount-proc", name}, args...)
+		return launch(t, append(liveEnv(t, dir), "SHOP_TRUTH="+filepath.Join(t.TempDir(), "truth.json")), "unshare", args...)
+	}
+	for range 2 {
+		s := inContainer(shared(t, "oracle", "shop"), "attach", "120000")
+		for i := 0; !strings.Contains(s.out.String(), "ready"); i++ {
+			if i == 600 {
+				t.Fatalf("the program does not start: %s", s.msg.String())
+			}
+			time.Sleep(50 * time.Millisecond)
+		}
+	}
+	out := filepath.Join(dir, "out")
+	own := inContainer(command, "collect", "--all", "--every", "1s", "--duration", "4s", "--to", "folded", "-o", out+"/")
+	if code := own.wait(t); code != complete {
+		t.Fatalf("exit code %d: %s", code, own.msg.String())
+	}
+	processes := map[string]int{}
+	for _, path := range glob(t, filepath.Join(out, "shop-*")) {
+		if text := string(contentAt(t, path)); strings.Contains(text, "Shop.Cpu.Spin") {
+			name, _, _ := strings.Cut(filepath.Base(path), "_")
+			processes[name]++
+		}
+	}
+	if len(processes) != 2 {
+		t.Errorf("windows of %v: %s", processes, own.msg.String())
+	}
+	for name, n := range processes {
+		if n < 2 {
+			t.Errorf("%s has %d windows", name, n)
+		}
+	}
+}
+
+// systemd accepts the unit of the document.
+func TestLiveUnit(t *testing.T) {
+	if _, err := exec.LookPath("systemd-analyze"); err != nil {
+		t.Skip("systemd-analyze is not installed")
+	}
+	document := string(contentAt(t, "../docs/live.md"))
+	_, unit, _ := strings.Cut(document, "```ini\n")
+	unit, _, found := strings.Cut(unit, "```")
+	if !found || !strings.Contains(unit, "/usr/local/bin/ntconv") {
+		t.Fatalf("docs/live.md has no unit")
+	}
+	path := filepath.Join(t.TempDir(), "profiles.service")
+	must(t, os.WriteFile(path, []byte(strings.ReplaceAll(unit, "/usr/local/bin/ntconv", command)), 0o644))
+	if r := run(t, "systemd-analyze", "verify", "--man=no", path); r.code != 0 || strings.Contains(string(r.stderr), "profiles.service") {
+		t.Errorf("exit code %d: %s", r.code, r.stderr)
+	}
+}
+
 // A user can record own processes without other rights. Those of others are refused with who may.
 func TestLiveNobody(t *testing.T) {
 	namespaces(t, "--mount")

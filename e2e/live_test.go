@@ -20,6 +20,7 @@ import (
 
 	"github.com/ntconv/ntconv/internal/profile/meters"
 	ask "github.com/ntconv/ntconv/internal/run/record"
+	"github.com/ntconv/ntconv/internal/testing/corpus"
 )
 
 // A live is a process of the test program of the reference data on its .NET runtime. Its socket is in a directory of its
@@ -58,8 +59,15 @@ func (l *locked) String() string {
 // launch starts a program with additional variables of the environment. It is killed when the test ends.
 func launch(t *testing.T, env []string, name string, args ...string) *started {
 	t.Helper()
-	s := &started{cmd: exec.Command(name, args...), ended: make(chan struct{})}
-	s.cmd.Env = append(os.Environ(), env...)
+	cmd := exec.Command(name, args...)
+	cmd.Env = append(os.Environ(), env...)
+	return start(t, cmd)
+}
+
+// start starts a command. It is killed when the test ends.
+func start(t *testing.T, cmd *exec.Cmd) *started {
+	t.Helper()
+	s := &started{cmd: cmd, ended: make(chan struct{})}
 	s.cmd.Stdout, s.cmd.Stderr = &s.out, &s.msg
 	s.cmd.WaitDelay = 5 * time.Second // children may have its streams
 	must(t, s.cmd.Start())
@@ -94,9 +102,7 @@ func (s *started) pid() int { return s.cmd.Process.Pid }
 // liveEnv returns the variables for programs that run .NET or record it, with a temporary directory.
 func liveEnv(t *testing.T, dir string) []string {
 	t.Helper()
-	unpacked, err := exec.Command(traceevent(t), "unpack").Output()
-	must(t, err)
-	return []string{"TMPDIR=" + dir, "TRACEEVENT_CACHE=" + strings.TrimSpace(string(unpacked))}
+	return []string{"TMPDIR=" + dir, corpus.Dotnet(t)}
 }
 
 // startLive starts a scenario of the test program and waits until its diagnostic port answers.
@@ -120,8 +126,9 @@ func shortDir(t *testing.T) string {
 func launchLive(t *testing.T, dir string, args ...string) *live {
 	t.Helper()
 	truth := filepath.Join(t.TempDir(), "truth.json")
-	env := append(liveEnv(t, dir), "SHOP_TRUTH="+truth)
-	return &live{launch(t, env, shared(t, "oracle", "shop"), args...), dir, truth}
+	cmd := corpus.Shop(t, truth, args...)
+	cmd.Env = append(cmd.Env, "TMPDIR="+dir)
+	return &live{start(t, cmd), dir, truth}
 }
 
 // await waits until the diagnostic port of a process answers.
@@ -158,10 +165,16 @@ func (l *live) collect(t *testing.T, out string, args ...string) *started {
 // dotnetTrace starts dotnet-trace collect for the process, into a file, and waits until it records.
 func (l *live) dotnetTrace(t *testing.T, out string, args ...string) *started {
 	t.Helper()
-	args = slices.Concat([]string{"collect", "-p", strconv.Itoa(l.pid()), "-o", out}, args)
-	s := launch(t, liveEnv(t, l.dir), traceevent(t), args...)
+	s := l.dotnetTraceFor(t, out, args...)
 	s.grows(t, out, 1)
 	return s
+}
+
+// dotnetTraceFor is dotnetTrace without waiting.
+func (l *live) dotnetTraceFor(t *testing.T, out string, args ...string) *started {
+	t.Helper()
+	args = slices.Concat([]string{"collect", "-p", strconv.Itoa(l.pid()), "-o", out}, args)
+	return launch(t, liveEnv(t, l.dir), traceevent(t), args...)
 }
 
 // grows waits until a file that a program writes has a size.

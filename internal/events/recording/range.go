@@ -13,8 +13,8 @@ import (
 // A Range determines the time range of the recording that a trace holds. Every output that shows it, or a share or a rate
 // of it, takes it from here:
 //
-//	begin     the start of the session, or that of the part (AttrBegin), or the first fact if it is earlier or the trace
-//	          states no start
+//	begin     that of the part (AttrBegin), or else the start of the session, or the first fact if it is earlier or the
+//	          trace states no start. A part may have earlier facts: the begins of intervals that end in it.
 //	end       the last fact
 //	duration  the time from begin to end
 //
@@ -23,6 +23,7 @@ import (
 type Range struct {
 	begin       ntconv.Ticks
 	hasBegin    bool // begin is known
+	isPart      bool // AttrBegin states begin
 	any         bool
 	first, last ntconv.Ticks
 	ends        map[*ntconv.Process]*ntconv.Ticks // time of the latest event of each process
@@ -38,6 +39,7 @@ type Range struct {
 func NewRange(info *ntconv.Info) *Range {
 	r := &Range{ends: map[*ntconv.Process]*ntconv.Ticks{}}
 	r.begin, r.hasBegin = begin(info)
+	_, r.isPart = info.Attrs.Get(AttrBegin)
 	return r
 }
 
@@ -116,11 +118,15 @@ func (r *Range) process(p *ntconv.Process, at ntconv.Ticks) {
 
 // Span returns the begin and the end of the recording; ok is false if there was no fact.
 func (r *Range) Span() (first, last ntconv.Ticks, ok bool) {
-	first = r.first
-	if r.hasBegin {
-		first = min(first, r.begin)
+	switch {
+	case r.isPart && r.hasBegin:
+		first = r.begin
+	case r.hasBegin:
+		first = min(r.first, r.begin)
+	default:
+		first = r.first
 	}
-	return first, r.last, r.any
+	return first, max(first, r.last), r.any
 }
 
 // End returns the time of the latest fact of p so far, or the smallest time if there was none.

@@ -2,6 +2,7 @@ package rounds
 
 import (
 	"encoding/binary"
+	"slices"
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/events/recording"
@@ -19,7 +20,7 @@ type PartWeights struct {
 	all     *recording.Range
 	part    int // of the current event
 	stated  []PartWeight
-	omitted map[partRecorder]bool
+	omitted map[int][]*intervals // recorders whose samples a part has, by part
 
 	weightType, omittedType *ntconv.Type
 }
@@ -46,16 +47,10 @@ type partSample struct {
 	capture *ntconv.Thread // its recorder
 }
 
-// A partRecorder is a recorder of samples in a part.
-type partRecorder struct {
-	recorder *intervals
-	part     int
-}
-
 // NewPartWeights returns a PartWeights for a trace.
 func NewPartWeights(info *ntconv.Info) *PartWeights {
 	w := &PartWeights{
-		types: NewClasses(), all: recording.NewRange(info), omitted: map[partRecorder]bool{},
+		types: NewClasses(), all: recording.NewRange(info), omitted: map[int][]*intervals{},
 		weightType: sampleWeightType(), omittedType: samplesOmittedType(),
 	}
 	w.threads = NewThreads[partSample](info, w.all)
@@ -93,10 +88,13 @@ func (w *PartWeights) End() []PartWeight {
 	return w.stated
 }
 
+// Complete states that no event of a part follows, so that the memory for it is freed.
+func (w *PartWeights) Complete(part int) { delete(w.omitted, part) }
+
 func (w *PartWeights) sample(e *ntconv.Event) {
 	r := w.threads.samplers.of(e.Thread, e.Capture)
-	if key := (partRecorder{r.id(), w.part}); !r.alone && !w.omitted[key] {
-		w.omitted[key] = true
+	if of := w.omitted[w.part]; !r.alone && !slices.Contains(of, r.id()) {
+		w.omitted[w.part] = append(of, r.id())
 		w.stated = append(w.stated, PartWeight{Part: w.part, Type: w.omittedType, Thread: e.Thread, Capture: e.Capture})
 	}
 	if l, ok := w.threads.Sample(e); ok {

@@ -45,6 +45,14 @@ func severity() []int {
 	return []int{exitOutput, exitLimit, exitInput, exitUsage, exitEmpty, exitIncomplete}
 }
 
+// worst returns the worst exit code that some input has, exitOK if none has any.
+func worst(has func(code int) bool) int {
+	if i := slices.IndexFunc(severity(), has); i >= 0 {
+		return severity()[i]
+	}
+	return exitOK
+}
+
 // An outcome is what became of one of several inputs.
 type outcome struct {
 	Input   string       `json:"input"`
@@ -108,12 +116,13 @@ func (r *rows) line(done string, others ...string) string {
 
 // err returns the error of a run: its exit code is the worst of all inputs, whose own errors have been shown.
 func (r *rows) err() error {
-	for _, code := range severity() {
-		if slices.ContainsFunc(r.list, func(o outcome) bool { return o.Exit == code }) {
-			return fail(code, errQuiet)
-		}
+	code := worst(func(code int) bool {
+		return slices.ContainsFunc(r.list, func(o outcome) bool { return o.Exit == code })
+	})
+	if code == exitOK {
+		return nil
 	}
-	return nil
+	return fail(code, errQuiet)
 }
 
 // Empty implements formats.Result.

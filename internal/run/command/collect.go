@@ -5,8 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/signal"
+	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/ntconv/ntconv/internal/run/formats"
@@ -269,29 +272,44 @@ func (t *recordTime) String() string {
 
 func (t *recordTime) Type() string { return "time" }
 
+// checkTarget rejects flags that choose no process or several. startable means that one may be started instead.
+func (r *recorder) checkTarget(cmd *cobra.Command, startable bool) error {
+	byPID := cmd.Flags().Changed(flagProcessID)
+	chosen := 0
+	for _, given := range []bool{byPID, r.name != "", r.all, len(r.program) > 0} {
+		if given {
+			chosen++
+		}
+	}
+	or, one := "", "-p PID or --"+flagName+" NAME"
+	if startable {
+		or, one = ", or start one with -- PROGRAM", "-p PID, --"+flagName+" NAME or -- PROGRAM"
+	}
+	switch {
+	case chosen == 0 && !r.dryRun:
+		return failf(exitUsage, "no process: choose one with -p PID or --%s NAME (ntconv ps lists them)%s", flagName, or)
+	case chosen > 1:
+		return failf(exitUsage, "want one process: %s", one)
+	case byPID && r.pid <= 0:
+		return failf(exitUsage, "-p %d: want the PID of a process", r.pid)
+	}
+	return nil
+}
+
 // checkRecording rejects flags that cannot be combined.
 func (r *recorder) checkRecording(cmd *cobra.Command, args []string) error {
 	r.program = nil
 	if dash := cmd.ArgsLenAtDash(); dash >= 0 {
 		args, r.program = args[:dash], args[dash:]
 	}
-	chosen := 0
-	for _, given := range []bool{cmd.Flags().Changed(flagProcessID), r.name != "", r.all, len(r.program) > 0} {
-		if given {
-			chosen++
-		}
-	}
-	switch {
-	case len(args) > 0:
+	if len(args) > 0 {
 		return failf(exitUsage, "%s: collect takes no inputs; choose a process with -p PID or --%s NAME, or start one with -- PROGRAM",
 			args[0], flagName)
-	case chosen == 0 && !r.dryRun:
-		return failf(exitUsage, "no process: choose one with -p PID or --%s NAME (ntconv ps lists them), or start one with -- PROGRAM",
-			flagName)
-	case chosen > 1:
-		return failf(exitUsage, "want one process: -p PID, --%s NAME or -- PROGRAM", flagName)
-	case cmd.Flags().Changed(flagProcessID) && r.pid <= 0:
-		return failf(exitUsage, "-p %d: want the PID of a process", r.pid)
+	}
+	if err := r.checkTarget(cmd, true); err != nil {
+		return err
+	}
+	switch {
 	case r.every > 0 && r.stopOn != "":
 		return failf(exitUsage, "--%s has no end: omit --%s", flagEvery, flagStopOn)
 	case r.buffer < 1<<20:
@@ -433,7 +451,7 @@ func (a *app) record(cmd *cobra.Command, r *recorder, args []string) error {
 	if err != nil {
 		return recordFailure(err)
 	}
-	return a.recordTarget(cmd, r, target, nil)
+	return a.recordTarget(ctx, cmd, r, target, nil)
 }
 
 // choose returns the process to record.
@@ -444,13 +462,34 @@ func (r *recorder) choose(ctx context.Context) (*record.Target, error) {
 	return record.ByPID(ctx, r.pid)
 }
 
+// guardWord is the first word of the command line of a guard, see record.Guard.
+const guardWord = "guard-port"
+
+// portGuard returns the command line of a guard, nil if this process is not the command: only then does its executable know how.
+func (a *app) portGuard() record.Guard {
+	self, err := os.Executable()
+	if err != nil || !slices.Equal(a.words, os.Args[1:]) {
+		return nil
+	}
+	return record.Guard{self, guardWord}
+}
+
+// keepRunning runs a guard to its end.
+func keepRunning(socket string) int {
+	signal.Ignore(syscall.SIGHUP) // of the terminal, which ends with the owner
+	if err := record.KeepRunning(os.Stdin, socket); err != nil {
+		return exitInput
+	}
+	return exitOK
+}
+
 // recordProgram starts a program, records it, and waits for its end.
 func (a *app) recordProgram(cmd *cobra.Command, r *recorder) error {
 	streams := record.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}
 	if isStdout(r.out) {
 		streams.Out = os.Stderr // standard output has the data
 	}
-	program, err := record.Start(r.program, streams)
+	program, err := record.Start(r.program, streams, a.portGuard())
 	if err != nil {
 		return fail(exitInput, err)
 	}
@@ -459,7 +498,7 @@ func (a *app) recordProgram(cmd *cobra.Command, r *recorder) error {
 	a.stopFollowing.Store(&done)
 	target, err := program.Target(ctx)
 	if err == nil {
-		err = a.recordTarget(cmd, r, target, func() error { return program.Resume(context.Background(), target) })
+		err = a.recordTarget(ctx, cmd, r, target, func() error { return program.Resume(context.Background(), target) })
 	} else {
 		err = recordFailure(err)
 	}

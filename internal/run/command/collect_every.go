@@ -2,6 +2,7 @@ package command
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ntconv/ntconv/diagnostics"
 	"github.com/ntconv/ntconv/internal/data/message"
 	"github.com/ntconv/ntconv/internal/files/fileio"
 	"github.com/ntconv/ntconv/internal/run/formats"
@@ -63,6 +65,7 @@ type windowing struct {
 	dropped int // windows
 	windows int // delivered
 	events  int64
+	failed  []int // exit codes of recordings that failed or are incomplete
 }
 
 // A processID tells processes apart, also if a PID is used again.
@@ -169,6 +172,8 @@ func (w *windowing) result(err error) error {
 		return err
 	case w.dropped > 0:
 		return failf(exitOutput, "%s lost, because the receiver did not accept them in time", message.Count(int64(w.dropped), "window was", "windows were"))
+	case len(w.failed) > 0:
+		return w.failure()
 	case w.windows == 0:
 		return failf(exitEmpty, "%s: no events in any window", w.r.chosen())
 	}
@@ -200,7 +205,7 @@ func (w *windowing) search(ctx context.Context) error {
 			recordings.Go(func() {
 				defer w.end(target)
 				if err := w.record(ctx, target); err != nil {
-					w.note("%v", err)
+					w.fail(ctx, err)
 				}
 			})
 		}
@@ -232,6 +237,38 @@ func (w *windowing) end(t *record.Target) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	delete(w.known, processID{t.PID, t.Info.Cookie})
+}
+
+// fail notes that one of several recordings failed, and waits before another attempt. A process that has ended before it was
+// recorded is none of them.
+func (w *windowing) fail(ctx context.Context, err error) {
+	w.note("%v", err)
+	if errors.Is(err, diagnostics.ErrGone) {
+		return
+	}
+	w.mu.Lock()
+	w.failed = append(w.failed, codeOf(err))
+	w.mu.Unlock()
+	if codeOf(err) == exitIncomplete { // the process has ended
+		return
+	}
+	select {
+	case <-ctx.Done():
+	case <-time.After(maxRetry):
+	}
+}
+
+// failure returns the failure for recordings that failed or are incomplete, nil if there are none. Other windows were delivered.
+func (w *windowing) failure() error {
+	n := len(w.failed)
+	if n == 0 {
+		return nil
+	}
+	code := exitIncomplete
+	if w.windows == 0 {
+		code = worst(func(code int) bool { return slices.Contains(w.failed, code) })
+	}
+	return failf(code, "%s failed or ended early", message.Count(int64(n), "recording"))
 }
 
 // note prints a message about one of several recordings.

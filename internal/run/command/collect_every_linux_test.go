@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/ntconv/ntconv/internal/testing/corpus"
+	"github.com/ntconv/ntconv/internal/testing/fakeruntime"
 )
 
 // totalOf returns the sum of the samples of a file, as top states it.
@@ -91,5 +92,43 @@ func TestRecordEveryReceiver(t *testing.T) {
 			(accepted.Load() > 0) != (c.code == exitOK) {
 			t.Errorf("%d refused: code %d, %d accepted: %s", c.refused, got.code, accepted.Load(), got.stderr)
 		}
+	}
+}
+
+// A recording of several that fails, or ends early, is in the exit code: 3 if other windows were delivered.
+func TestRecordEveryFailed(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		edit func(r *fakeruntime.Runtime, data []byte)
+		code int
+		msg  string
+	}{
+		{"refused", func(r *fakeruntime.Runtime, _ []byte) {
+			for _, version := range []string{"", "2", "3", "4", "5"} {
+				r.SetFault("CollectTracing"+version, fakeruntime.Fail(0x80004005))
+			}
+		}, exitInput, "1 recording failed or ended early"},
+		{"cut", func(r *fakeruntime.Runtime, data []byte) { r.Trace = data[:len(data)/2] }, exitIncomplete, "1 recording failed or ended early"},
+		{"whole", func(*fakeruntime.Runtime, []byte) {}, exitOK, ""},
+	} {
+		dir, r, data := recordable(t, "cpu-default", 0.4)
+		c.edit(r, data)
+		got := invoke(t, dir, nil, "collect", "--name", "unlike-any", "--every", "1s", "--duration", "1200ms", "--to", "folded", "-o", "out/")
+		if got.code != c.code || !strings.Contains(got.stderr, c.msg) || strings.Count(got.stderr, "): CollectTracing") > 1 {
+			t.Errorf("%s: code %d, want %d: %s", c.name, got.code, c.code, got.stderr)
+		}
+	}
+}
+
+// The windows of a process are added to a dataset.
+func TestRecordEveryDataset(t *testing.T) {
+	dir, _, _ := recordable(t, "cpu-default", 0.5)
+	got := succeed(t, dir, "collect", "--name", "unlike-any", "--every", "1s", "--duration", "1500ms", "--to", "parquet", "--dataset", "warehouse")
+	if r := invoke(t, dir, nil, "dataset", "verify", "warehouse"); r.code != exitOK || !strings.HasPrefix(r.stdout, "complete: ") {
+		t.Errorf("code %d: %s%s", r.code, r.stdout, r.stderr)
+	}
+	if strings.Contains(got.stderr, "dropped") || !strings.Contains(got.stderr, " windows of processes called unlike-any") &&
+		!strings.Contains(got.stderr, " window of processes called unlike-any") {
+		t.Error(got.stderr)
 	}
 }

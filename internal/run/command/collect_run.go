@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"strings"
 	"time"
 
 	"github.com/ntconv/ntconv"
@@ -23,8 +22,9 @@ import (
 // endWithin bounds how long ntconv waits for a process to end a session whose output has failed.
 const endWithin = 10 * time.Second
 
-// recordTarget records a process into the output. begun, if not nil, is called when the recording has begun.
-func (a *app) recordTarget(cmd *cobra.Command, r *recorder, target *record.Target, begun func() error) error {
+// recordTarget records a process into the output. begun, if not nil, is called when the recording has begun. The recording ends
+// at once if ctx has ended by then, because a signal came before there was a recording to stop.
+func (a *app) recordTarget(ctx context.Context, cmd *cobra.Command, r *recorder, target *record.Target, begun func() error) error {
 	request, err := r.request(cmd, target.Info.Runtime)
 	if err != nil {
 		return fail(exitUsage, err)
@@ -45,6 +45,10 @@ func (a *app) recordTarget(cmd *cobra.Command, r *recorder, target *record.Targe
 	open := func() (*input.Input, error) {
 		if rec, err = target.Record(context.Background(), request, record.Options{BufferMB: int(r.buffer >> 20)}); err != nil {
 			return nil, recordFailure(err)
+		}
+		a.stopAtSignal(rec)
+		if ctx.Err() != nil {
+			rec.Stop()
 		}
 		a.watchRecording(r, rec, target)
 		if begun != nil {
@@ -70,14 +74,8 @@ func (a *app) recordTarget(cmd *cobra.Command, r *recorder, target *record.Targe
 // defaultOutput returns the name of an output: NAME_DATE_TIME.EXT, as dotnet-trace has it, "" if the format writes no file.
 func (r *recorder) defaultOutput(target *record.Target, now time.Time) string {
 	r.chooseByName()
-	name := strings.Map(func(c rune) rune {
-		if strings.ContainsRune(`/\:*?"<>|`, c) || c < ' ' {
-			return '_'
-		}
-		return c
-	}, target.Name)
 	one := r.conversion
-	one.in = fmt.Sprintf("%s_%s.nettrace", name, now.Format(recordTimeLayout))
+	one.in = fmt.Sprintf("%s_%s.nettrace", formats.FileName(target.Name), now.Format(recordTimeLayout))
 	if r.isVerbatim() {
 		return one.in
 	}
@@ -112,7 +110,7 @@ func (a *app) prepareRecording(cmd *cobra.Command, r *recorder) error {
 	return nil
 }
 
-// watchRecording ends a recording at Ctrl-C, after --duration, and with the event of --stop-on.
+// watchRecording observes a recording, and ends it after --duration and with the event of --stop-on.
 func (a *app) watchRecording(r *recorder, rec *record.Recording, target *record.Target) {
 	r.status.Of(rec)
 	if terminal(a.stderr) && a.drawsBar() {
@@ -122,8 +120,10 @@ func (a *app) watchRecording(r *recorder, rec *record.Recording, target *record.
 			_ = r.status.Names.Scan(names) // only for display
 		}
 		cancel()
+		known, stop := context.WithCancel(context.Background())
+		go r.status.KeepNames(known)
+		go func() { <-rec.Stopped(); stop() }() // closed at the latest by End
 	}
-	a.stopAtSignal(rec)
 	if r.duration > 0 {
 		time.AfterFunc(time.Duration(r.duration), rec.Stop) // a recording that has ended ignores it
 	}

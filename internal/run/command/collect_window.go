@@ -178,7 +178,7 @@ type windowFile struct {
 // create returns the sink of a window.
 func (d *windower) create(info *ntconv.Info, of split.Window) (ntconv.Sink, error) {
 	begin := d.clock.Time(of.Begin).UTC()
-	name := fmt.Sprintf("%s-%d_%s.nettrace", formats.FileName(d.target.Name), d.target.PID, begin.Format(recordTimeLayout))
+	name := fmt.Sprintf("%s-%s_%s.nettrace", formats.FileName(d.target.Name), d.target.ID(), begin.Format(recordTimeLayout))
 	file, err := os.Create(filepath.Join(d.windowing.temp, name))
 	if err != nil {
 		return nil, err

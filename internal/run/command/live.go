@@ -104,18 +104,10 @@ func completeTargets(cmd *cobra.Command) {
 
 // check rejects flags that cannot be combined.
 func (w *watching) check(args []string) error {
-	byPID := w.cmd.Flags().Changed(flagProcessID)
-	switch {
-	case len(args) > 0:
+	if len(args) > 0 {
 		return failf(exitUsage, "%s: a running process is shown without an input; choose it with -p PID or --%s NAME", args[0], flagName)
-	case !byPID && w.name == "":
-		return failf(exitUsage, "no process: choose one with -p PID or --%s NAME (ntconv ps lists them)", flagName)
-	case byPID && w.name != "":
-		return failf(exitUsage, "want one process: -p PID or --%s NAME", flagName)
-	case byPID && w.pid <= 0:
-		return failf(exitUsage, "-p %d: want the PID of a process", w.pid)
 	}
-	return nil
+	return w.checkTarget(w.cmd, false)
 }
 
 // usesScreen reports whether a screen is shown.
@@ -146,6 +138,9 @@ func (a *app) watch(w *watching, args []string) error {
 	defer w.rec.End(endWithin)
 	_ = w.rec.CopyTo(nil) // nothing is copied, so nothing can fail
 	a.stopAtSignal(w.rec)
+	if ctx.Err() != nil { // a signal came before
+		w.rec.Stop()
+	}
 	if w.duration > 0 {
 		timer := time.AfterFunc(time.Duration(w.duration), w.rec.Stop)
 		defer timer.Stop()

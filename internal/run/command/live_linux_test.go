@@ -306,16 +306,8 @@ func TestScreenOfEndedProcess(t *testing.T) {
 // startShop starts a scenario of the test program of the reference data on its .NET runtime, and waits until it listens.
 func startShop(t *testing.T, dir string, args ...string) *exec.Cmd {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("short mode: starts a .NET program")
-	}
-	program := corpus.Shared(t, "oracle", "shop")
-	unpacked, err := exec.Command(corpus.Shared(t, "oracle", "traceevent"), "unpack").Output()
-	if err != nil {
-		t.Skipf("the .NET runtime cannot be unpacked: %v", err)
-	}
-	cmd := exec.Command(program, args...)
-	cmd.Env = append(os.Environ(), "TMPDIR="+dir, "TRACEEVENT_CACHE="+strings.TrimSpace(string(unpacked)), "SHOP_TRUTH="+filepath.Join(dir, "truth.json"))
+	cmd := corpus.Shop(t, filepath.Join(dir, "truth.json"), args...)
+	cmd.Env = append(cmd.Env, "TMPDIR="+dir)
 	must(t, cmd.Start())
 	t.Cleanup(func() {
 		_ = cmd.Process.Kill()

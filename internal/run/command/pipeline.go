@@ -379,10 +379,8 @@ func (l *launch) verdict(r *pipeline.Result) error {
 	case done > 0:
 		return fail(exitIncomplete, errQuiet)
 	}
-	for _, code := range severity() {
-		if r.Exits[code] > 0 {
-			return fail(code, errQuiet)
-		}
+	if code := worst(func(code int) bool { return r.Exits[code] > 0 }); code != exitOK {
+		return fail(code, errQuiet)
 	}
 	return fail(exitInput, errQuiet)
 }

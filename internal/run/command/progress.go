@@ -130,7 +130,7 @@ const (
 // showProgress draws a description and how many bytes of size have been read. A size of 0 or less is unknown. stop
 // clears the line; nothing is drawn after it returns.
 func showProgress(w io.Writer, what func() string, size int64, read func() int64) (stop func()) {
-	p := progressLine{w: w, size: size, start: time.Now()}
+	p := progressLine{w: w, size: size, start: time.Now(), limit: func() int { return terminalWidth(w) }}
 	return tick(progressEvery, func(now time.Time) { p.draw(what(), read(), now) }, p.clear)
 }
 
@@ -176,7 +176,8 @@ type progressLine struct {
 	w     io.Writer
 	size  int64 // 0 or less if unknown
 	start time.Time
-	width int // columns in use
+	width int        // columns in use
+	limit func() int // columns of the terminal, 0 if unknown; nil: there is no limit
 	past  [progressPast]progressMark
 	marks int // number of marks set so far
 }
@@ -194,12 +195,34 @@ const (
 	maxProgressLeft = 100 * 60 * 60 // seconds; a longer estimate means that the input has stopped
 )
 
-// draw redraws the line. It ignores errors of the terminal.
+// draw redraws the line. It ignores errors of the terminal. A line that is wider than the terminal would leave its beginning
+// on the screen each time, so what is done is shortened.
 func (p *progressLine) draw(what string, read int64, now time.Time) {
-	line := p.text(what, read, now)
-	width := columns(line)
+	line, most := p.text(what, read, now), 0
+	if p.limit != nil {
+		most = p.limit() - 1 // the last column may begin a new line
+	}
+	if most > 0 && textWidth(line) > most {
+		end := strings.TrimPrefix(line, message.Line(what))
+		line = fitText(fitText(what, max(0, most-textWidth(end)))+end, most)
+		p.width = min(p.width, most)
+	}
+	width := textWidth(line)
 	fmt.Fprint(p.w, "\r", line, strings.Repeat(" ", max(0, p.width-width)))
 	p.width = max(p.width, width)
+}
+
+// terminalWidth returns the columns of a terminal, 0 if w is none.
+func terminalWidth(w io.Writer) int {
+	f, ok := w.(*os.File)
+	if !ok {
+		return 0
+	}
+	width, _, err := term.GetSize(int(f.Fd()))
+	if err != nil {
+		return 0
+	}
+	return width
 }
 
 // rate returns the bytes per second of the last ten calls, and counts this one.
@@ -239,15 +262,4 @@ func (p *progressLine) clear() {
 	if p.width > 0 {
 		fmt.Fprint(p.w, "\r", strings.Repeat(" ", p.width), "\r")
 	}
-}
-
-// columns returns the maximum number of terminal columns of a text: characters beyond Latin scripts may take two.
-func columns(s string) (n int) {
-	for _, r := range s {
-		n++
-		if r >= 0x1100 {
-			n++
-		}
-	}
-	return n
 }

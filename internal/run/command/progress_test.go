@@ -84,6 +84,15 @@ func TestProgressLine(t *testing.T) {
 			t.Errorf("got  %q\nwant %q", out.String(), c.want)
 		}
 	}
+	for width := range 60 { // a line that is wider than the terminal would remain on it
+		var out bytes.Buffer
+		p := progressLine{w: &out, start: start, limit: func() int { return width }}
+		p.draw("recording, 8s, 15,809 events, hottest Shop.Cpu.Spin(double) (91%)", 1000, start.Add(8*time.Second))
+		line := strings.TrimPrefix(out.String(), "\r")
+		if width > 1 && (textWidth(line) > width-1 || width > 30 && !strings.HasSuffix(line, "… 0.98 KiB (125 B/s) [8s]")) {
+			t.Errorf("%d columns: %q", width, line)
+		}
+	}
 	var out bytes.Buffer
 	p := progressLine{w: &out, start: start}
 	p.draw("verifying \x1b[2J\x9b\xff\n", 1, start.Add(time.Second))

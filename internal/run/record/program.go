@@ -27,6 +27,7 @@ const portVariable = "DOTNET_DiagnosticPorts"
 type Program struct {
 	cmd   *exec.Cmd
 	port  *diagnostics.Port
+	guard *guarding
 	dir   string
 	first chan *diagnostics.Advertised
 	ended chan struct{} // closed when the program has ended
@@ -42,7 +43,7 @@ type Streams struct {
 }
 
 // Start starts a program. The caller calls Wait.
-func Start(args []string, s Streams) (*Program, error) {
+func Start(args []string, s Streams, g Guard) (*Program, error) {
 	dir, err := os.MkdirTemp("", "ntconv-port-*") // with permission for its owner only
 	if err != nil {
 		return nil, err
@@ -53,6 +54,10 @@ func Start(args []string, s Streams) (*Program, error) {
 		os.RemoveAll(dir)
 		return nil, err
 	}
+	if p.guard, err = g.start(socket); err != nil {
+		p.close()
+		return nil, err
+	}
 	p.cmd = exec.Command(args[0], args[1:]...)
 	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = s.In, s.Out, s.Err
 	p.cmd.Env = append(os.Environ(), portVariable+"="+socket+",suspend")
@@ -60,6 +65,7 @@ func Start(args []string, s Streams) (*Program, error) {
 		p.close()
 		return nil, fmt.Errorf("start %s: %w", args[0], err)
 	}
+	p.guard.of(p.cmd.Process.Pid)
 	var ctx context.Context
 	ctx, p.stop = context.WithCancel(context.Background())
 	p.done.Go(func() { p.accept(ctx) })
@@ -140,6 +146,7 @@ func (p *Program) Wait() (code int) {
 }
 
 func (p *Program) close() {
+	p.guard.end()
 	p.port.Close()
 	os.RemoveAll(p.dir)
 }

@@ -1,7 +1,9 @@
 package record
 
 import (
+	"context"
 	"fmt"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -18,6 +20,9 @@ type Status struct {
 	StopOn *selection.Options
 	// Names, if not nil, is a table that learns from the events, and from which the method with most samples gets its name.
 	Names *symbol.Table
+
+	learning sync.Mutex  // guards Names while events are read
+	unnamed  atomic.Bool // the hottest address had no name
 
 	recording *Recording
 	events    atomic.Int64
@@ -38,6 +43,19 @@ func (s *Status) Text() string {
 		text += ", hottest " + *name
 	}
 	return text
+}
+
+// namesEvery is the interval at which a process may be asked for the names of its methods, which is only for display.
+const namesEvery = 3 * time.Second
+
+// KeepNames learns the names of methods of the process when the hottest one has none, until ctx ends. The first call of
+// KnownNames, before most of a program has been compiled, is left to the caller.
+func (s *Status) KeepNames(ctx context.Context) {
+	s.recording.Target.KeepNames(ctx, namesEvery, func() bool { return s.unnamed.Swap(false) }, func(src ntconv.Source) {
+		s.learning.Lock()
+		defer s.learning.Unlock()
+		_ = s.Names.Scan(src) // what it has before an error is better than nothing
+	})
 }
 
 // Source returns a source with the events of src that the status observes.
@@ -103,6 +121,8 @@ const hottestEvery = 2 * time.Second
 
 // see observes an event.
 func (h *hottest) see(e *ntconv.Event, s *Status) {
+	s.learning.Lock()
+	defer s.learning.Unlock()
 	h.names.Observe(e)
 	if !meters.IsSample(e.Type) || meters.IsExternal(e) || e.Stack == nil || len(e.Stack.PCs) == 0 {
 		return
@@ -117,15 +137,22 @@ func (h *hottest) see(e *ntconv.Event, s *Status) {
 // show publishes the hottest method, and starts again.
 func (h *hottest) show(e *ntconv.Event, s *Status) {
 	byName := map[string]int{}
-	best := ""
+	best, most := "", 0
+	unnamed := false // the address with most samples
 	for at, n := range h.counts {
 		for _, f := range h.names.AppendFrames(nil, at.process, &ntconv.Stack{PCs: []uint64{at.pc}}, e.Time)[:1] {
 			name := f.Func.Name
 			byName[name] += n
+			if n > most {
+				most, unnamed = n, f.Flags&ntconv.FrameUnresolved != 0
+			}
 			if f.Flags&ntconv.FrameUnresolved == 0 && (best == "" || byName[name] > byName[best]) {
 				best = name
 			}
 		}
+	}
+	if unnamed {
+		s.unnamed.Store(true)
 	}
 	if best != "" {
 		text := fmt.Sprintf("%s (%d%%)", best, 100*byName[best]/h.total)

@@ -19,7 +19,7 @@ var ErrNoProcess = errors.New("no such process")
 
 // A Target is a process that can be recorded.
 type Target struct {
-	PID    int
+	PID    int    // in the PID namespace of this process; 0 if it is not visible there
 	Name   string // of the program: its entry assembly, or its file
 	Client *diagnostics.Client
 	Info   diagnostics.Info
@@ -27,10 +27,22 @@ type Target struct {
 
 // String describes the target for messages.
 func (t *Target) String() string {
+	if t.PID == 0 {
+		return fmt.Sprintf("process %d of another PID namespace (%s)", t.Info.PID, t.Name)
+	}
 	if t.Name == "" {
 		return fmt.Sprintf("process %d", t.PID)
 	}
 	return fmt.Sprintf("process %d (%s)", t.PID, t.Name)
+}
+
+// ID returns what distinguishes the target from others that run at the same time, for names of files: its PID. In another PID
+// namespace it is not unique, and part of the cookie of the runtime precedes it.
+func (t *Target) ID() string {
+	if t.PID == 0 {
+		return fmt.Sprintf("%x-%d", t.Info.Cookie[:4], t.Info.PID)
+	}
+	return fmt.Sprint(t.PID)
 }
 
 // askTimeout bounds the question to one of several processes: one that hangs must not hide the others.

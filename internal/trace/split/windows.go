@@ -48,6 +48,7 @@ type Windows struct {
 	other   map[string]int // those of other descriptions, by their content
 	live    int64          // bytes of the payloads of symbols
 	weights *rounds.PartWeights
+	begins  *openBegins
 	labeler recording.Labeler
 
 	seen  map[uint64]struct{} // addresses in stacks, see Unnamed
@@ -77,6 +78,7 @@ func NewWindows(info *ntconv.Info, o WindowOptions) *Windows {
 	return &Windows{
 		info: info, options: o, every: ticks(o.Every), slack: ntconv.Ticks(ticks(windowSlack)),
 		at: map[uint64]int{}, other: map[string]int{}, seen: map[uint64]struct{}{}, weights: rounds.NewPartWeights(info),
+		begins: newOpenBegins(ntconv.Ticks(ticks(keepEarlyEnds))),
 	}
 }
 
@@ -97,10 +99,21 @@ func (w *Windows) Write(e *ntconv.Event) error {
 		return w.writeEvent(e)
 	case ntconv.KindLost:
 		err := w.weigh(w.weights.Event(e, w.current()))
+		if err == nil {
+			err = w.putBack(w.begins.releaseThread(e.Capture))
+		}
 		if n := len(w.open); n > 0 && err == nil {
 			err = w.open[n-1].sink.Write(e)
 		}
 		return err
+	case ntconv.KindMark:
+		if e.Mark.Kind == ntconv.MarkThreadsRemoved {
+			for i := range e.Mark.Threads {
+				if err := w.putBack(w.begins.releaseThread(e.Mark.Threads[i].Thread)); err != nil {
+					return err
+				}
+			}
+		}
 	}
 	return w.weigh(w.weights.Event(e, w.current())) // a window has its own definitions and marks
 }
@@ -117,13 +130,37 @@ func (w *Windows) writeEvent(e *ntconv.Event) error {
 	if err := w.Advance(e.Time); err != nil {
 		return err
 	}
-	of, err := w.windowOf(e.Time)
-	if err != nil {
+	number := w.numberOf(e.Time)
+	if number < w.closed {
+		w.late++
+		number = w.oldest()
+	}
+	due, until, held, lost := w.begins.add(e)
+	if err := w.putBack(lost); err != nil {
 		return err
 	}
-	if err := w.weigh(w.weights.Event(e, of.Number)); err != nil {
+	var of *window
+	var err error
+	if !held {
+		if of, err = w.windowOf(until); err != nil {
+			return err
+		}
+	}
+	if err := w.weigh(w.weights.Event(e, number)); err != nil || held {
 		return err
 	}
+	if due != nil {
+		for i := range due.events {
+			if err := w.put(&due.events[i], of); err != nil {
+				return err
+			}
+		}
+	}
+	return w.put(e, of)
+}
+
+// put writes an event into a window.
+func (w *Windows) put(e *ntconv.Event, of *window) error {
 	if e.Stack != nil && e.Stack != of.last {
 		of.last = e.Stack
 		of.stacks.addStack(e.Stack)
@@ -138,15 +175,40 @@ func (w *Windows) writeEvent(e *ntconv.Event) error {
 	return of.sink.Write(&w.added)
 }
 
-// windowOf returns the window of a time, and opens it if necessary.
-func (w *Windows) windowOf(at ntconv.Ticks) (*window, error) {
-	n := int((int64(at) - int64(w.info.Clock.Tick)) / w.every)
-	if n < w.closed {
-		w.late++
-		n = w.closed
-		if len(w.open) > 0 {
-			return w.open[0], nil
+// putBack writes events of intervals that have not ended into their windows.
+func (w *Windows) putBack(list []*beginGroup) error {
+	for _, g := range list {
+		for i := range g.events {
+			of, err := w.windowOf(g.events[i].Time)
+			if err == nil {
+				err = w.put(&g.events[i], of)
+			}
+			if err != nil {
+				return err
+			}
 		}
+	}
+	return nil
+}
+
+// numberOf returns the number of the window of a time.
+func (w *Windows) numberOf(at ntconv.Ticks) int {
+	return int((int64(at) - int64(w.info.Clock.Tick)) / w.every)
+}
+
+// oldest returns the number of the window for events of windows that are complete.
+func (w *Windows) oldest() int {
+	if len(w.open) > 0 {
+		return w.open[0].Number
+	}
+	return w.closed
+}
+
+// windowOf returns the window for an event of a time, and opens it if necessary.
+func (w *Windows) windowOf(at ntconv.Ticks) (*window, error) {
+	n := w.numberOf(at)
+	if n < w.closed {
+		n = w.oldest()
 	}
 	i := 0
 	for ; i < len(w.open); i++ {
@@ -182,6 +244,7 @@ func (w *Windows) Advance(now ntconv.Ticks) error {
 // shut completes the oldest window.
 func (w *Windows) shut(of *window) error {
 	w.open, w.closed = w.open[1:], of.Number+1
+	w.weights.Complete(of.Number)
 	err := w.replicate(of)
 	return errors.Join(err, of.sink.Close())
 }
@@ -288,7 +351,7 @@ func unloads(t *ntconv.Type) bool {
 }
 
 // minCompaction is the number of bytes of replaced descriptions below which their memory is kept.
-const minCompaction = 16 << 20
+const minCompaction = 1 << 20
 
 // compact copies the descriptions that are in use, so that the memory of replaced ones is freed.
 func (w *Windows) compact() {
@@ -323,7 +386,7 @@ func (w *Windows) weigh(list []rounds.PartWeight) error {
 
 // Close implements ntconv.Sink: it completes all windows.
 func (w *Windows) Close() error {
-	err := w.weigh(w.weights.End())
+	err := errors.Join(w.putBack(w.begins.releaseAll()), w.weigh(w.weights.End()))
 	for len(w.open) > 0 {
 		err = errors.Join(err, w.shut(w.open[0]))
 	}
