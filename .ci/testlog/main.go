@@ -1,14 +1,16 @@
 // Testlog reads the output of go test -json and prints its essential parts: the final line of each package, the output
-// of failed tests, and the number of skipped tests by reason. It fails if a test failed, or if a test was skipped for a
+// of failed tests, the slowest tests, and the number of skipped tests by reason. It fails if a test failed, or if a test was skipped for a
 // reason that is not in the list, because everything in a fresh clone must be tested there.
 package main
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -45,7 +47,8 @@ var wants = []struct {
 // An event is a line of go test -json (go doc test2json).
 type event struct {
 	Action, Package, Test, Output string
-	ImportPath                    string // package that was not built
+	ImportPath                    string  // package that was not built
+	Elapsed                       float64 // seconds
 }
 
 type test struct{ pkg, name string }
@@ -58,10 +61,14 @@ type log struct {
 	failed  []test
 	skipped [][]test // indexed like wants
 	unknown []test
+	seconds map[test]float64 // of tests that passed, without their parts
 }
 
+// numSlowest is the number of tests whose time is printed.
+const numSlowest = 15
+
 func main() {
-	l := &log{out: os.Stdout, output: map[test]*strings.Builder{}, skipped: make([][]test, len(wants))}
+	l := &log{out: os.Stdout, output: map[test]*strings.Builder{}, skipped: make([][]test, len(wants)), seconds: map[test]float64{}}
 	if err := l.read(os.Stdin); err != nil {
 		fmt.Fprintln(os.Stderr, "testlog:", err)
 		os.Exit(1)
@@ -111,6 +118,9 @@ func (l *log) add(e *event) {
 	case e.Action == "pass" && e.Test != "":
 		l.passed++
 		delete(l.output, t)
+		if !strings.Contains(e.Test, "/") {
+			l.seconds[t] = e.Elapsed
+		}
 	}
 }
 
@@ -166,6 +176,10 @@ func (l *log) finish() bool {
 	total := len(l.unknown)
 	for _, list := range l.skipped {
 		total += len(list)
+	}
+	slowest := slices.SortedFunc(maps.Keys(l.seconds), func(a, b test) int { return cmp.Compare(l.seconds[b], l.seconds[a]) })
+	for _, t := range slowest[:min(numSlowest, len(slowest))] {
+		fmt.Fprintf(l.out, "slow: %.0f s %s %s\n", l.seconds[t], t.pkg, t.name)
 	}
 	fmt.Fprintf(l.out, "tests: %d passed, %d failed, %d skipped\n", l.passed, len(l.failed), total)
 	for i, list := range l.skipped {

@@ -20,6 +20,7 @@ import (
 	"github.com/ntconv/ntconv/internal/files/fileio"
 	"github.com/ntconv/ntconv/internal/tables/parquetwriter"
 	"github.com/ntconv/ntconv/internal/tables/typedtable"
+	"github.com/ntconv/ntconv/internal/testing/corpus"
 )
 
 // plain is the configuration of the datasets of tests: without the tables of the runtime, which take time to create.
@@ -503,12 +504,9 @@ func child(dir string, traces int) *exec.Cmd {
 func TestKilled(t *testing.T) {
 	d := newDataset(t)
 	const traces = 60
-	rounds := 12
-	switch {
-	case os.Getenv("NTCONV_NIGHTLY") != "":
+	rounds := 4
+	if corpus.Nightly() {
 		rounds = 250 // 500 processes
-	case testing.Short():
-		rounds = 4
 	}
 	for round := range rounds {
 		if round%12 == 11 { // so that there is always something to add

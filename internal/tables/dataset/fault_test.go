@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"testing"
+
+	"github.com/ntconv/ntconv/internal/testing/corpus"
 )
 
 // uids returns the traces of a dataset.
@@ -47,7 +49,7 @@ func TestFaults(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			ends := 0
 			stride := 1
-			if testing.Short() {
+			if !corpus.Nightly() {
 				stride = 4
 			}
 			for n := 1; ; n += stride {

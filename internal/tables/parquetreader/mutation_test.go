@@ -40,7 +40,7 @@ func seeds(t testing.TB) map[string][]byte {
 		}
 		files[name] = b.Bytes()
 	}
-	paths, _ := filepath.Glob(filepath.Join(corpus(), "*.parquet"))
+	paths, _ := filepath.Glob(filepath.Join(parquetFiles(), "*.parquet"))
 	for _, path := range paths {
 		if data := readFile(t, path); len(data) < 30_000 {
 			files[filepath.Base(path)] = data

@@ -46,7 +46,10 @@ func TestWindowsHaveIntervals(t *testing.T) {
 		return k == sample.Wall || k == sample.Events // see TestWindowsAddUp; windows have events of their own
 	})
 	crossing, compared := 0, map[string]bool{}
-	for _, tr := range corpus.Traces(t) {
+	for i, tr := range corpus.Traces(t) {
+		if corpus.IsOmitted(i, 3) {
+			continue
+		}
 		for _, order := range []reader.Order{reader.ByTime, reader.FileOrder} {
 			open := readTrace(tr.Data, order)
 			length := traceLength(open(t))
@@ -82,7 +85,7 @@ func TestWindowsHaveIntervals(t *testing.T) {
 			})
 		}
 	}
-	if crossing == 0 || len(compared) < 8 {
+	if crossing == 0 || len(compared) < 5 || corpus.Nightly() && len(compared) < 8 {
 		t.Errorf("%d events are in a later window, %v were compared", crossing, compared)
 	}
 }

@@ -167,7 +167,7 @@ func everyKind(tr corpus.File) []string {
 // is written from them.
 func TestJoinOfSplitIsTheTrace(t *testing.T) {
 	traces := corpus.Traces(t)
-	if !testing.Short() {
+	if corpus.Nightly() {
 		if _, err := corpus.Find("data"); err == nil {
 			traces = append(traces, corpus.SharedTraces(t)...)
 		}
