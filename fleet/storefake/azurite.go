@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"testing"
 	"time"
 
@@ -22,23 +21,21 @@ const (
 	azureKey     = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=="
 )
 
-// azurite returns the program azurite-blob: the one that AZURITE names, that of the packages of Node next to the module, or that of the
-// system; "" if there is none.
+// azurite returns the program azurite-blob: the one that AZURITE names, that of the packages of Node in or above the directory of the
+// test, or that of the system; "" if there is none.
 func azurite() string {
 	if name := os.Getenv("AZURITE"); name != "" {
 		return name
 	}
-	_, file, _, _ := runtime.Caller(0)
-	if name := filepath.Join(filepath.Dir(file), "..", "node_modules", ".bin", "azurite-blob"); exists(name) {
-		return name
+	dir, _ := os.Getwd()
+	for ; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+		name := filepath.Join(dir, "node_modules", ".bin", "azurite-blob")
+		if _, err := os.Stat(name); err == nil {
+			return name
+		}
 	}
 	name, _ := exec.LookPath("azurite-blob")
 	return name
-}
-
-func exists(name string) bool {
-	_, err := os.Stat(name)
-	return err == nil
 }
 
 // NewAzure starts Azurite, Microsoft's emulator of Azure Blob Storage, which ends with the test. It skips the test if there is none.
