@@ -15,7 +15,8 @@ const dir = mkdtempSync(path.join(tmpdir(), 'ntconv-page-'))
 const pages = process.argv.slice(2)
 if (pages.length === 0) {
   pages.push(path.join(dir, 'large.html'))
-  const empty = execFileSync('go', ['run', '../cmd/ntconv', 'to', 'html', '-q', '../testdata/empty.nettrace.zst', '-o', '-'], { cwd: import.meta.dirname, encoding: 'utf8' })
+  const empty = execFileSync('go', ['run', './cmd/ntconv', 'to', 'html', '-q', 'testdata/empty.nettrace.zst', '-o', '-'],
+    { cwd: path.join(import.meta.dirname, '..'), encoding: 'utf8' })
   const blocks = syntheticPieces({ samples: 300_000, nodes: 100_000, functions: 50_000, slices: 1_000_000, depth: 60, threads: 64 })
   writeFileSync(pages[0], empty.replace(/(<script type="text\/plain" id="(data|rest)">)[^<]*/g,
     (_, begin, id) => begin + gzipSync(blocks[id]).toString('base64')))
