@@ -1,6 +1,6 @@
 // Testlog reads the output of go test -json and prints its essential parts: the final line of each package, the output
-// of failed tests, the slowest tests, and the number of skipped tests by reason. It fails if a test failed, or if a test was skipped for a
-// reason that is not in the list, because everything in a fresh clone must be tested there.
+// of failed tests, the slowest tests, and the number of skipped tests by reason. It fails if a test failed, or if a test
+// was skipped for a reason that is not in the list, because everything in a fresh clone must be tested there.
 package main
 
 import (

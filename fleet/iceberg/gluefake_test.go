@@ -5,11 +5,12 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"strconv"
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/ntconv/ntconv/fleet/storefake"
 )
 
 // glueFake has the operations of AWS Glue's API that a publication needs (X-Amz-Target: AWSGlue.NAME, JSON 1.1). As Glue does, it
@@ -25,10 +26,8 @@ func serveGlue(t *testing.T) {
 	g := &glueFake{databases: make(map[string]map[string]map[string]any)}
 	server := httptest.NewServer(g)
 	t.Cleanup(server.Close)
-	for name, value := range map[string]string{
-		"AWS_ENDPOINT_URL_GLUE": server.URL, "AWS_REGION": "us-east-1", "AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret",
-		"AWS_EC2_METADATA_DISABLED": "true", "AWS_CONFIG_FILE": os.DevNull, "AWS_SHARED_CREDENTIALS_FILE": os.DevNull,
-	} {
+	for _, v := range storefake.AWS("AWS_ENDPOINT_URL_GLUE", server.URL) {
+		name, value, _ := strings.Cut(v, "=")
 		t.Setenv(name, value)
 	}
 }

@@ -53,12 +53,16 @@ func New(t testing.TB) *Server {
 		t.Fatal(err)
 	}
 	s := serve(t, "s3", gofakes3.New(memory, gofakes3.WithoutVersioning()).Server())
-	s.environment = []string{
-		"AWS_ENDPOINT_URL=" + s.URL, "AWS_REGION=us-east-1", "AWS_ACCESS_KEY_ID=key", "AWS_SECRET_ACCESS_KEY=secret",
-		"AWS_EC2_METADATA_DISABLED=true", "AWS_CONFIG_FILE=" + os.DevNull, "AWS_SHARED_CREDENTIALS_FILE=" + os.DevNull,
-		"NTCONV_S3=use_path_style=true",
-	}
+	s.environment = append(AWS("AWS_ENDPOINT_URL", s.URL), "NTCONV_S3=use_path_style=true")
 	return s
+}
+
+// AWS returns the variables with which the AWS SDK finds a server of tests, and nothing of the machine. endpoint names that of its URL.
+func AWS(endpoint, url string) []string {
+	return []string{
+		endpoint + "=" + url, "AWS_REGION=us-east-1", "AWS_ACCESS_KEY_ID=key", "AWS_SECRET_ACCESS_KEY=secret",
+		"AWS_EC2_METADATA_DISABLED=true", "AWS_CONFIG_FILE=" + os.DevNull, "AWS_SHARED_CREDENTIALS_FILE=" + os.DevNull,
+	}
 }
 
 // NewGoogle starts a store with the protocol of Google Cloud Storage that ends with the test.

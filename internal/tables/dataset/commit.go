@@ -283,10 +283,9 @@ func (d *Dataset) removeOlder(c *Commit, pinned map[string]bool) (all bool, err 
 		if err == nil {
 			clear, err = d.removeOlder(old, pinned)
 		}
-		switch {
-		case err == nil && clear && !pinned[id]:
+		if err == nil && clear && !pinned[id] {
 			err = d.removeCommit(old)
-		default:
+		} else {
 			all = false
 		}
 		errs = append(errs, err)
