@@ -22,8 +22,8 @@ import (
 // endWithin bounds how long ntconv waits for a process to end a session whose output has failed.
 const endWithin = 10 * time.Second
 
-// recordTarget records a process into the output. begun, if not nil, is called when the recording has begun. The recording ends
-// at once if ctx has ended by then, because a signal came before there was a recording to stop.
+// recordTarget records a process into the output. begun, if not nil, is called when the recording has begun. A signal that
+// comes before ends ctx.
 func (a *app) recordTarget(ctx context.Context, cmd *cobra.Command, r *recorder, target *record.Target, begun func() error) error {
 	request, err := r.request(cmd, target.Info.Runtime)
 	if err != nil {
@@ -46,10 +46,7 @@ func (a *app) recordTarget(ctx context.Context, cmd *cobra.Command, r *recorder,
 		if rec, err = target.Record(context.Background(), request, record.Options{BufferMB: int(r.buffer >> 20)}); err != nil {
 			return nil, recordFailure(err)
 		}
-		a.stopAtSignal(rec)
-		if ctx.Err() != nil {
-			rec.Stop()
-		}
+		a.stopAtSignal(ctx, rec)
 		a.watchRecording(r, rec, target)
 		if begun != nil {
 			if err := begun(); err != nil {
@@ -129,14 +126,18 @@ func (a *app) watchRecording(r *recorder, rec *record.Recording, target *record.
 	}
 }
 
-// stopAtSignal ends a recording at the first signal, and does not wait for the process after the second one.
-func (a *app) stopAtSignal(rec *record.Recording) {
+// stopAtSignal ends a recording at the first signal, and does not wait for the process after the second one. A signal that came
+// before has ended ctx, because there was no recording to stop; then the recording ends at once.
+func (a *app) stopAtSignal(ctx context.Context, rec *record.Recording) {
 	abandon := context.CancelFunc(rec.Abandon)
 	stop := context.CancelFunc(func() {
 		a.stopFollowing.Store(&abandon)
 		rec.Stop()
 	})
 	a.stopFollowing.Store(&stop)
+	if ctx.Err() != nil {
+		rec.Stop()
+	}
 }
 
 // openRecording opens a recording as an input. again means that it is read more than once; status, if not nil, observes its

@@ -137,10 +137,7 @@ func (a *app) watch(w *watching, args []string) error {
 	}
 	defer w.rec.End(endWithin)
 	_ = w.rec.CopyTo(nil) // nothing is copied, so nothing can fail
-	a.stopAtSignal(w.rec)
-	if ctx.Err() != nil { // a signal came before
-		w.rec.Stop()
-	}
+	a.stopAtSignal(ctx, w.rec)
 	if w.duration > 0 {
 		timer := time.AfterFunc(time.Duration(w.duration), w.rec.Stop)
 		defer timer.Stop()
